@@ -1,0 +1,85 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
+)
+
+// Appender is a value that knows its own JSON. [AppendValue] prefers it.
+type Appender interface {
+	AppendJSON(dst []byte) ([]byte, error)
+}
+
+// AppendValue appends v as JSON: an [Appender] by its method, raw JSON as it
+// is, nil as null, anything else as package json writes it.
+func AppendValue(dst []byte, v any) ([]byte, error) {
+	switch v := v.(type) {
+	case nil:
+		return append(dst, "null"...), nil
+	case Appender:
+		return v.AppendJSON(dst)
+	case jsontext.Value:
+		if len(v) == 0 {
+			return append(dst, "null"...), nil
+		}
+		return append(dst, v...), nil
+	}
+	buf := bytes.NewBuffer(dst)
+	if err := json.MarshalWrite(buf, v); err != nil {
+		return dst, err
+	}
+	return buf.Bytes(), nil
+}
+
+// AppendRequest appends a request, or a notification when id is zero. Nil
+// params are left out.
+func AppendRequest(dst []byte, id ID, method string, params any) ([]byte, error) {
+	dst = append(dst, `{"jsonrpc":"2.0"`...)
+	if !id.IsZero() {
+		dst = append(dst, `,"id":`...)
+		dst = append(dst, id.text...)
+	}
+	dst = append(dst, `,"method":`...)
+	dst = jsonscan.AppendQuote(dst, method)
+	if params != nil {
+		var err error
+		dst = append(dst, `,"params":`...)
+		if dst, err = AppendValue(dst, params); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// AppendResult appends the response that carries result.
+func AppendResult(dst []byte, id ID, result any) ([]byte, error) {
+	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
+	dst = append(dst, id.text...)
+	dst = append(dst, `,"result":`...)
+	dst, err := AppendValue(dst, result)
+	return append(dst, '}'), err
+}
+
+// AppendError appends the response that carries e. The id is left out when it
+// is zero, which means that the request's id could not be read.
+func AppendError(dst []byte, id ID, e *Error) []byte {
+	dst = append(dst, `{"jsonrpc":"2.0"`...)
+	if !id.IsZero() {
+		dst = append(dst, `,"id":`...)
+		dst = append(dst, id.text...)
+	}
+	dst = append(dst, `,"error":{"code":`...)
+	dst = strconv.AppendInt(dst, int64(e.Code), 10)
+	dst = append(dst, `,"message":`...)
+	dst = jsonscan.AppendQuote(dst, e.Message)
+	if len(e.Data) > 0 {
+		dst = append(dst, `,"data":`...)
+		dst = append(dst, e.Data...)
+	}
+	return append(dst, "}}"...)
+}
