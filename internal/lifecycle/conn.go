@@ -1,0 +1,112 @@
+package lifecycle
+
+import (
+	"context"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bossman-mcp/bossman/jsonrpc/peer"
+	"github.com/bossman-mcp/bossman/mcp"
+)
+
+// Conn serves one connection on which both eras may speak, message by message.
+type Conn struct {
+	peer      *peer.Peer
+	handshake *Handshake
+	stateless *Stateless
+	principal *mcp.Principal
+
+	mu   sync.Mutex
+	held map[*peer.Request]*Held // open subscriptions
+	done bool                    // no more input is read
+}
+
+// ConnOptions are what a [Conn] can be told; nil means the zero value of each.
+type ConnOptions struct {
+	Options
+	Peer      peer.Options
+	Principal *mcp.Principal // whoever is at the other end, if that is known
+}
+
+// Serve lets h answer what comes over t, until the input or ctx ends. It returns
+// nil for either, after what was in flight has ended.
+func Serve(ctx context.Context, t peer.Transport, h mcp.Handler, opts *ConnOptions) error {
+	if opts == nil {
+		opts = &ConnOptions{}
+	}
+	full := opts.withDefaults()
+	c := &Conn{stateless: NewStateless(h, &full), principal: opts.Principal, held: make(map[*peer.Request]*Held)}
+	peerOpts := opts.Peer
+	peerOpts.Logger = full.Logger
+	peerOpts.InOrder = func(method string) bool { return method == mcp.MethodInitialize }
+	peerOpts.Batches = c.batches
+	peerOpts.OnEnd = c.end
+	c.peer = peer.New(t, c, &peerOpts)
+	c.handshake = NewHandshake(context.WithoutCancel(ctx), h, c.peer.Notify, &full)
+	err := c.peer.Run(ctx)
+	c.handshake.Close()
+	c.handshake.Wait()
+	return err
+}
+
+func (c *Conn) batches() bool {
+	rev := c.handshake.Revision()
+	return rev != nil && rev.Batch
+}
+
+// Answer picks the door.
+func (c *Conn) Answer(ctx context.Context, r *peer.Request) (any, error) {
+	in := &Incoming{ID: r.ID, Method: r.Method, Params: r.Params, Principal: c.principal, Notify: r.Notify}
+	if IsStateless(r.Params) || r.Method == mcp.MethodDiscover || r.Method == mcp.MethodSubscriptionsListen {
+		return c.hold(ctx, r, in)
+	}
+	in.Ask = func(ctx context.Context, method string, params any, result *jsontext.Value) error {
+		return c.peer.Call(ctx, method, params, result)
+	}
+	return c.handshake.Answer(ctx, in)
+}
+
+// hold serves a stateless request; one that stays open is kept until the client
+// cancels it or the connection ends.
+func (c *Conn) hold(ctx context.Context, r *peer.Request, in *Incoming) (any, error) {
+	result, err := c.stateless.Answer(ctx, in)
+	held, ok := result.(*Held)
+	if err != nil || !ok {
+		return result, err
+	}
+	c.mu.Lock()
+	if c.done {
+		c.mu.Unlock()
+		held.Close()
+		return held.Last, nil
+	}
+	c.held[r] = held
+	c.mu.Unlock()
+	context.AfterFunc(ctx, func() { // cancelled, or finished by end
+		c.mu.Lock()
+		delete(c.held, r)
+		c.mu.Unlock()
+		held.Close()
+	})
+	return peer.Open, nil
+}
+
+// end tells subscribers that no more will come.
+func (c *Conn) end() {
+	c.mu.Lock()
+	c.done = true
+	held := c.held
+	c.held = make(map[*peer.Request]*Held)
+	c.mu.Unlock()
+	for r, h := range held {
+		h.Close()
+		r.Finish(context.Background(), h.Last, nil)
+	}
+}
+
+// Notice takes a notification. Only the handshake era has some that matter;
+// cancellations never come this far.
+func (c *Conn) Notice(ctx context.Context, method string, _ []byte) {
+	c.handshake.Notice(ctx, method)
+}

@@ -1,0 +1,49 @@
+package lifecycle
+
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/bossman-mcp/bossman/jsonrpc"
+	"github.com/bossman-mcp/bossman/mcp"
+	"github.com/bossman-mcp/bossman/mcp/revision"
+)
+
+// wireError chooses what a handler's error is called in a revision. Errors it
+// does not know pass as they are: the transport reports them as internal.
+func wireError(rev *revision.Revision, err error) error {
+	var (
+		known    *jsonrpc.Error
+		missing  *mcp.MissingCapabilityError
+		notFound *mcp.ResourceNotFoundError
+	)
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case errors.As(err, &missing) && rev.Stateless:
+		return withData(mcp.CodeMissingCapability, missing.Error(), map[string]any{"requiredCapabilities": missing.Required})
+	case errors.As(err, &missing):
+		return jsonrpc.InvalidRequest("%v", missing)
+	case errors.As(err, &notFound):
+		return withData(rev.NotFoundCode, notFound.Error(), map[string]string{"uri": notFound.URI})
+	}
+	return err
+}
+
+// unsupported refuses a protocol version that needs no handshake by its form but
+// is none that we speak.
+func unsupported(requested string) error {
+	return withData(mcp.CodeUnsupportedVersion, "Unsupported protocol version", struct {
+		Supported []string `json:"supported"`
+		Requested string   `json:"requested"`
+	}{revision.Stateless(), requested})
+}
+
+func withData(code int, message string, data any) *jsonrpc.Error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		text = nil // only our own structs come here
+	}
+	return &jsonrpc.Error{Code: code, Message: message, Data: text}
+}

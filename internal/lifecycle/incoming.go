@@ -1,0 +1,129 @@
+package lifecycle
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
+	"github.com/bossman-mcp/bossman/jsonrpc"
+	"github.com/bossman-mcp/bossman/mcp"
+)
+
+// Incoming is a request as a transport hands it to a door.
+type Incoming struct {
+	ID        jsonrpc.ID
+	Method    string
+	Params    jsontext.Value // an object or nil
+	Principal *mcp.Principal // nil where nobody checked
+
+	// Notify sends a notification that belongs to this request.
+	Notify func(ctx context.Context, method string, params any) error
+	// Ask sends a request to the client and waits for its result. Nil: there is
+	// no way to. Only the handshake era uses it.
+	Ask func(ctx context.Context, method string, params any, result *jsontext.Value) error
+}
+
+// Held is the result of a request that stays open: a subscription. The transport
+// keeps it until the client goes away, then calls Close; if the server ends it,
+// the transport calls Close and then sends Last as the request's result.
+type Held struct {
+	Close func()
+	Last  any
+}
+
+// Options are what doors can be told; nil means the zero value of each.
+type Options struct {
+	// Sealer protects the state that input rounds send through the client. Nil:
+	// a new one with a random key, so that state ends with the process.
+	Sealer *Sealer
+	// StateTTL is how long a client may take to answer a question. 0: 10 minutes.
+	StateTTL time.Duration
+	// Logger hears of what the protocol cannot report. Nil: slog.Default().
+	Logger *slog.Logger
+}
+
+func (o *Options) withDefaults() Options {
+	var full Options
+	if o != nil {
+		full = *o
+	}
+	if full.Sealer == nil {
+		full.Sealer = NewSealer(nil)
+	}
+	if full.StateTTL == 0 {
+		full.StateTTL = 10 * time.Minute
+	}
+	if full.Logger == nil {
+		full.Logger = slog.Default()
+	}
+	return full
+}
+
+// fields are the parts of a request's params that doors look at, raw.
+type fields struct {
+	meta           []byte
+	inputResponses []byte
+	requestState   []byte
+
+	// from _meta
+	version       []byte
+	clientInfo    []byte
+	capabilities  []byte
+	logLevel      []byte
+	progressToken []byte
+}
+
+// readFields finds them in one walk.
+func readFields(params jsontext.Value) (f fields) {
+	for name, value := range jsonscan.Members(params) {
+		switch string(name) {
+		case "_meta":
+			f.meta = value
+			f.readMeta()
+		case "inputResponses":
+			f.inputResponses = value
+		case "requestState":
+			f.requestState = value
+		}
+	}
+	return f
+}
+
+func (f *fields) readMeta() {
+	for name, value := range jsonscan.Members(f.meta) {
+		switch string(name) {
+		case mcp.MetaProtocolVersion:
+			f.version = value
+		case mcp.MetaClientInfo:
+			f.clientInfo = value
+		case mcp.MetaClientCapabilities:
+			f.capabilities = value
+		case mcp.MetaLogLevel:
+			f.logLevel = value
+		case mcp.MetaProgressToken:
+			f.progressToken = value
+		}
+	}
+}
+
+// checkMeta refuses a _meta or a progress token of the wrong kind.
+func (f *fields) checkMeta() error {
+	if f.meta != nil && jsonscan.KindOf(f.meta) != jsonscan.Object {
+		return jsonrpc.InvalidParams("_meta must be an object")
+	}
+	switch jsonscan.KindOf(f.progressToken) {
+	case jsonscan.Invalid, jsonscan.String, jsonscan.Number:
+		return nil
+	}
+	return jsonrpc.InvalidParams("_meta.progressToken must be a string or a number")
+}
+
+// IsStateless reports whether params describe themselves, as requests of the
+// stateless era do: their _meta names a protocol version.
+func IsStateless(params jsontext.Value) bool {
+	meta := jsonscan.Get(params, "_meta")
+	return meta != nil && jsonscan.Get(meta, mcp.MetaProtocolVersion) != nil
+}

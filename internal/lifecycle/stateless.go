@@ -1,0 +1,217 @@
+package lifecycle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
+	"github.com/bossman-mcp/bossman/jsonrpc"
+	"github.com/bossman-mcp/bossman/mcp"
+	"github.com/bossman-mcp/bossman/mcp/revision"
+)
+
+// Stateless is the door for requests that describe themselves. It keeps nothing
+// between them, so one serves any number of clients.
+type Stateless struct {
+	handler mcp.Handler
+	opts    Options
+	rev     *revision.Revision
+
+	identity atomic.Pointer[[]byte] // the start of every result, see opening
+	lastSeen atomic.Pointer[seen]   // clients repeat themselves: decode once
+}
+
+// seen is a client as its last request described it.
+type seen struct {
+	info, capabilities []byte
+	client             *mcp.Client
+}
+
+// NewStateless returns the door to h.
+func NewStateless(h mcp.Handler, opts *Options) *Stateless {
+	return &Stateless{handler: h, opts: opts.withDefaults(), rev: revision.Newest()}
+}
+
+// Answer serves one request. The result is for [jsonrpc.AppendValue], or a
+// [*Held]; the error is a [*jsonrpc.Error] where the client may know the reason.
+func (d *Stateless) Answer(ctx context.Context, in *Incoming) (any, error) {
+	f := readFields(in.Params)
+	call, err := d.call(in, &f)
+	if err != nil {
+		return nil, err
+	}
+	if in.Method == mcp.MethodSubscriptionsListen {
+		return d.listen(ctx, in, call)
+	}
+	if f.inputResponses != nil || f.requestState != nil {
+		if err := d.resume(in, &f, call); err != nil {
+			return nil, err
+		}
+	}
+	result, err := d.handler.Handle(ctx, call)
+	if errors.Is(err, mcp.ErrInputRequired) {
+		result, err = d.inputRequired(in, call)
+	}
+	if err != nil {
+		return nil, wireError(d.rev, err)
+	}
+	return d.shape(ctx, in.Method, result)
+}
+
+// retired are the methods of the handshake era that have no place here, whatever
+// the handler knows.
+func retired(method string) bool {
+	switch method {
+	case mcp.MethodInitialize, mcp.MethodPing, mcp.MethodSetLevel, mcp.MethodSubscribe, mcp.MethodUnsubscribe:
+		return true
+	}
+	return false
+}
+
+// call checks what the request says of itself.
+func (d *Stateless) call(in *Incoming, f *fields) (*mcp.Call, error) {
+	if err := f.checkMeta(); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.version == nil:
+		return nil, jsonrpc.InvalidParams("_meta lacks %s", mcp.MetaProtocolVersion)
+	case jsonscan.KindOf(f.version) != jsonscan.String:
+		return nil, jsonrpc.InvalidParams("%s must be a string", mcp.MetaProtocolVersion)
+	}
+	version := d.rev.Name
+	if !bytes.Equal(f.version[1:len(f.version)-1], []byte(version)) {
+		return nil, unsupported(jsonscan.Unquote(f.version))
+	}
+	if retired(in.Method) {
+		return nil, jsonrpc.MethodNotFound(in.Method)
+	}
+	client, err := d.client(f)
+	if err != nil {
+		return nil, err
+	}
+	call := &mcp.Call{
+		Method: in.Method, Params: in.Params, Client: client, Principal: in.Principal,
+		ProgressToken: f.progressToken, Meta: f.meta, Notify: in.Notify,
+	}
+	if f.logLevel != nil {
+		call.LogLevel = mcp.LoggingLevel(jsonscan.Unquote(f.logLevel))
+		if !call.LogLevel.Valid() {
+			return nil, jsonrpc.InvalidParams("%s: unknown log level", mcp.MetaLogLevel)
+		}
+	}
+	return call, nil
+}
+
+func (d *Stateless) client(f *fields) (*mcp.Client, error) {
+	if f.capabilities == nil {
+		return nil, jsonrpc.InvalidParams("_meta lacks %s", mcp.MetaClientCapabilities)
+	}
+	if last := d.lastSeen.Load(); last != nil && bytes.Equal(last.info, f.clientInfo) && bytes.Equal(last.capabilities, f.capabilities) {
+		return last.client, nil
+	}
+	client := &mcp.Client{Revision: d.rev.Name}
+	if err := json.Unmarshal(f.capabilities, &client.Capabilities); err != nil {
+		return nil, jsonrpc.InvalidParams("%s must be an object of capabilities", mcp.MetaClientCapabilities)
+	}
+	if f.clientInfo != nil {
+		if err := json.Unmarshal(f.clientInfo, &client.Info); err != nil {
+			return nil, jsonrpc.InvalidParams("%s must be an object with a name and a version", mcp.MetaClientInfo)
+		}
+	}
+	if len(f.capabilities)+len(f.clientInfo) <= 4096 { // the slices belong to a message: keep copies of small ones
+		d.lastSeen.Store(&seen{bytes.Clone(f.clientInfo), bytes.Clone(f.capabilities), client})
+	}
+	return client, nil
+}
+
+// resume restores what earlier rounds of the request gathered.
+func (d *Stateless) resume(in *Incoming, f *fields, call *mcp.Call) error {
+	switch jsonscan.KindOf(f.inputResponses) {
+	case jsonscan.Object:
+		if err := json.Unmarshal(f.inputResponses, &call.Input.Answers); err != nil {
+			return jsonrpc.InvalidParams("inputResponses must be an object")
+		}
+	case jsonscan.Invalid, jsonscan.Null:
+	default:
+		return jsonrpc.InvalidParams("inputResponses must be an object")
+	}
+	if f.requestState == nil {
+		return nil
+	}
+	if jsonscan.KindOf(f.requestState) != jsonscan.String {
+		return jsonrpc.InvalidParams("requestState must be a string")
+	}
+	last, err := d.opts.Sealer.open(jsonscan.Unquote(f.requestState), bindingOf(in), time.Now())
+	if err != nil {
+		return jsonrpc.InvalidParams("%v", err)
+	}
+	call.Input.State = last.State
+	for key, answer := range last.Answers {
+		if call.Input.Answers == nil {
+			call.Input.Answers = make(mcp.InputResponses)
+		}
+		if _, newer := call.Input.Answers[key]; !newer {
+			call.Input.Answers[key] = answer
+		}
+	}
+	return nil
+}
+
+// inputRequired asks the client what the handler wanted to know, and seals what
+// the next round will need again.
+func (d *Stateless) inputRequired(in *Incoming, call *mcp.Call) (any, error) {
+	result := &mcp.InputRequiredResult{ResultType: mcp.ResultInputRequired, InputRequests: call.Input.Wanted}
+	if len(call.Input.Used) > 0 || call.Input.State != nil {
+		expires := time.Now().Add(d.opts.StateTTL).UnixMilli()
+		state, err := d.opts.Sealer.seal(&round{call.Input.Used, call.Input.State, expires}, bindingOf(in))
+		if err != nil {
+			return nil, err
+		}
+		result.RequestState = &state
+	}
+	if result.InputRequests == nil && result.RequestState == nil {
+		return nil, errors.New("the handler requires input but asked for none")
+	}
+	return result, nil
+}
+
+// listen opens a subscription: acknowledged first, then events, each marked with
+// the request's id.
+func (d *Stateless) listen(ctx context.Context, in *Incoming, call *mcp.Call) (any, error) {
+	mark := append(append([]byte(`{"`+mcp.MetaSubscriptionID+`":`), in.ID.String()...), '}')
+	box := newOutbox(ctx, func(ctx context.Context, e mcp.Event) error {
+		return in.Notify(ctx, e.Method, &eventParams{Meta: mark, URI: e.URI})
+	})
+	call.Emit = box.add
+	result, err := d.handler.Handle(ctx, call)
+	if err != nil {
+		return nil, wireError(d.rev, err)
+	}
+	sub, ok := result.(*mcp.Subscription)
+	if !ok {
+		return d.shape(ctx, in.Method, result)
+	}
+	ack := &mcp.SubscriptionsAcknowledgedParams{Meta: mark, Notifications: sub.Filter}
+	if err := in.Notify(ctx, mcp.NotificationSubscriptionsAcknowledged, ack); err != nil {
+		sub.Stop()
+		return nil, err
+	}
+	box.start()
+	return &Held{
+		Close: func() { sub.Stop(); box.close() },
+		Last:  &mcp.SubscriptionsListenResult{Meta: mark, ResultType: mcp.ResultComplete},
+	}, nil
+}
+
+// eventParams are the params of every change notification.
+type eventParams struct {
+	Meta jsontext.Value `json:"_meta,omitzero"`
+	URI  string         `json:"uri,omitzero"`
+}
