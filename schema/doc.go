@@ -1,0 +1,32 @@
+// Package schema is JSON Schema for tools: it infers schemas from Go types,
+// checks values against them, fills in defaults, and says what is wrong in
+// words that the caller of a tool, often a language model, can act on.
+//
+// # Schemas
+//
+// [For] and [Infer] write the schema of a Go type. [Parse] takes the text of
+// one. Either way the text stays as it is, and nothing more happens until the
+// first [Schema.Validate], [Schema.Defaults] or [Schema.Compile].
+//
+// The dialect is 2020-12 unless $schema names 2019-09, draft-07, draft-06 or
+// draft-04. The keyword format is an annotation in all of them. Patterns have
+// the syntax of Go's regexp package: matching takes time linear in the text,
+// and look-around and back-references do not exist.
+//
+// # Two engines
+//
+// A schema that uses only common keywords is compiled into a plan, which walks
+// the raw JSON and allocates nothing as long as the value is good. All other
+// schemas go to a complete validator. The two agree; a fuzz test holds them to it.
+//
+// # Limits
+//
+// Schemas may come from strangers, so nothing outside a schema's own text is
+// ever loaded, and what could cost too much is refused with an error: texts
+// over 1 MiB, nesting over 100, more than 10,000 objects (2,000 and 256 KiB
+// for schemas beyond the common keywords), keywords that multiply into more
+// than 10,000 checks of one value, references that never reach a value, and
+// patterns that compile to more than 5,000 steps. Likewise a value that would
+// take the complete validator more than 50,000 checks is invalid, with a
+// problem that says so.
+package schema

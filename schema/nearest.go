@@ -1,0 +1,66 @@
+package schema
+
+import "strings"
+
+const (
+	maxNameLength = 48  // bytes of names that are compared
+	maxCandidates = 200 // names that are compared
+)
+
+// nearest returns the candidate that name is most likely a slip for, if any is
+// close: equal but for case and punctuation, or a few typing errors away.
+func nearest(name string, candidates []string) (string, bool) {
+	if name == "" || len(name) > maxNameLength {
+		return "", false
+	}
+	folded := fold(name)
+	best, least := "", len(folded)/3+1
+	if len(folded) < 3 {
+		least = 1
+	}
+	for _, c := range candidates[:min(len(candidates), maxCandidates)] {
+		if c == "" || len(c) > maxNameLength {
+			continue
+		}
+		if d := distance(folded, fold(c)); d < least || d == least && best == "" && d < len(folded) {
+			best, least = c, d
+		}
+	}
+	return best, best != ""
+}
+
+// fold reduces a name to its letters and digits in lower case.
+func fold(name string) []rune {
+	return []rune(strings.Map(func(c rune) rune {
+		switch c {
+		case '_', '-', ' ', '.':
+			return -1
+		}
+		return c
+	}, strings.ToLower(name)))
+}
+
+// distance counts the typing errors between two words: letters that are added,
+// left out, replaced, or swapped with their neighbour.
+func distance(a, b []rune) int {
+	before, above := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range above {
+		above[j] = j
+	}
+	for i := range a {
+		row := make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(above[j+1]+1, row[j]+1, above[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, above = above, row
+	}
+	return above[len(b)]
+}

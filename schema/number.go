@@ -1,0 +1,189 @@
+package schema
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// decimal is a JSON number taken apart, for exact comparison without big
+// arithmetic: ±0.d₁d₂…dₙ × 10^exp, where the digits have no zeros at either end.
+// Zero has no digits.
+type decimal struct {
+	neg    bool
+	digits []byte // of the text; a decimal point among them counts for nothing
+	count  int    // of the digits, without the point
+	exp    int
+}
+
+// maxPower bounds exponents, so that sums of them stay far from overflow. Texts
+// are far shorter, so numbers beyond it still compare right with those below.
+const maxPower = 1 << 50
+
+// newDecimal takes apart a number that is written as JSON demands. The decimal
+// refers to raw.
+func newDecimal(raw []byte) decimal {
+	var d decimal
+	if len(raw) > 0 && raw[0] == '-' {
+		d.neg = true
+		raw = raw[1:]
+	}
+	mantissa, power := raw, 0
+	for i, c := range raw {
+		if c == 'e' || c == 'E' {
+			mantissa, power = raw[:i], exponent(raw[i+1:])
+			break
+		}
+	}
+	point := bytes.IndexByte(mantissa, '.')
+	if point < 0 {
+		point = len(mantissa)
+	}
+	first := 0
+	for first < len(mantissa) && (mantissa[first] == '0' || mantissa[first] == '.') {
+		first++
+	}
+	last := len(mantissa)
+	for last > first && (mantissa[last-1] == '0' || mantissa[last-1] == '.') {
+		last--
+	}
+	if first == last {
+		return decimal{}
+	}
+	d.digits = mantissa[first:last]
+	d.count = last - first
+	if first < point {
+		d.exp = point - first + power
+		if point < last {
+			d.count--
+		}
+	} else {
+		d.exp = point + 1 - first + power
+	}
+	return d
+}
+
+func exponent(text []byte) int {
+	neg := false
+	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
+		neg = text[0] == '-'
+		text = text[1:]
+	}
+	n := 0
+	for _, c := range text {
+		if n = n*10 + int(c-'0'); n > maxPower {
+			n = maxPower
+		}
+	}
+	if neg {
+		return -n
+	}
+	return n
+}
+
+// isInteger reports whether the number has no fractional part, however it is
+// written: 1.0 and 1e2 are integers.
+func (d decimal) isInteger() bool { return d.count == 0 || d.exp >= d.count }
+
+// cmp compares two numbers by value.
+func (d decimal) cmp(o decimal) int {
+	ds, os := d.sign(), o.sign()
+	switch {
+	case ds != os:
+		if ds < os {
+			return -1
+		}
+		return 1
+	case ds == 0:
+		return 0
+	case d.exp != o.exp:
+		if d.exp < o.exp {
+			return -ds
+		}
+		return ds
+	}
+	return ds * compareDigits(d.digits, o.digits)
+}
+
+func (d decimal) sign() int {
+	switch {
+	case d.count == 0:
+		return 0
+	case d.neg:
+		return -1
+	}
+	return 1
+}
+
+// compareDigits compares two fractions 0.d₁d₂… by their digits.
+func compareDigits(a, b []byte) int {
+	i, j := 0, 0
+	for {
+		if i < len(a) && a[i] == '.' {
+			i++
+		}
+		if j < len(b) && b[j] == '.' {
+			j++
+		}
+		switch {
+		case i == len(a) && j == len(b):
+			return 0
+		case i == len(a):
+			return -1
+		case j == len(b):
+			return 1
+		case a[i] != b[j]:
+			if a[i] < b[j] {
+				return -1
+			}
+			return 1
+		}
+		i++
+		j++
+	}
+}
+
+// appendKey appends a text that is the same for equal numbers only.
+func (d decimal) appendKey(dst []byte) []byte {
+	if d.neg {
+		dst = append(dst, '-')
+	}
+	for _, c := range d.digits {
+		if c != '.' {
+			dst = append(dst, c)
+		}
+	}
+	return appendInt(append(dst, 'e'), d.exp)
+}
+
+// digit returns the i-th digit.
+func (d decimal) digit(i int) int {
+	if point := bytes.IndexByte(d.digits, '.'); point >= 0 && i >= point {
+		i++
+	}
+	return int(d.digits[i] - '0')
+}
+
+// String writes the number as it would be typed, within reason.
+func (d decimal) String() string {
+	sign := ""
+	if d.neg {
+		sign = "-"
+	}
+	digits := string(bytes.ReplaceAll(d.digits, []byte("."), nil))
+	switch {
+	case d.count == 0:
+		return "0"
+	case d.exp >= d.count && d.exp <= 20:
+		return sign + digits + strings.Repeat("0", d.exp-d.count)
+	case d.exp > 0 && d.exp < d.count:
+		return sign + shorten(digits[:d.exp]+"."+digits[d.exp:], maxShown)
+	case d.exp <= 0 && d.exp > -6:
+		return sign + "0." + strings.Repeat("0", -d.exp) + shorten(digits, maxShown)
+	}
+	fraction := ""
+	if d.count > 1 {
+		fraction = "." + digits[1:]
+	}
+	return sign + shorten(digits[:1]+fraction, maxShown) + "e" + strconv.Itoa(d.exp-1)
+}

@@ -1,0 +1,189 @@
+package schema
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
+)
+
+// plan is the compiled form of a schema that uses only common keywords.
+type plan struct {
+	root *node
+}
+
+// node is one subschema. Its zero value accepts everything.
+type node struct {
+	never    bool  // the schema false
+	ref      *node // stands for this node; nothing else is set then
+	types    typeSet
+	constant *constant
+	enum     []constant          // nil when any value may stand
+	texts    map[string]struct{} // the strings of a long enum
+
+	minimum, maximum   *decimal
+	above, below       *decimal // exclusiveMinimum and exclusiveMaximum
+	minLength, minSize int      // minSize: items of an array
+	maxLength, maxSize *int
+	pattern            *pattern
+	items              *node // nil accepts every item
+
+	properties        []property
+	byName            map[string]int // into properties, when there are many
+	required          int            // how many of the properties must be there
+	closed            bool           // additionalProperties is false
+	additional        *node          // nil accepts every other member
+	minCount          int
+	maxCount          *int
+	looksInsideObject bool // whether any of the above needs the members
+}
+
+// property is a member that the schema names.
+type property struct {
+	name     string
+	node     *node // nil when only the keyword required names it
+	required bool
+}
+
+// few is how many properties are searched one by one.
+const few = 8
+
+func (n *node) property(name []byte) *property {
+	if n.byName != nil {
+		if i, ok := n.byName[string(name)]; ok {
+			return &n.properties[i]
+		}
+		return nil
+	}
+	for i := range n.properties {
+		if n.properties[i].name == string(name) {
+			return &n.properties[i]
+		}
+	}
+	return nil
+}
+
+// listed reports whether enum has the value.
+func (n *node) listed(value []byte) bool {
+	if n.texts != nil && jsonscan.KindOf(value) == jsonscan.String {
+		inner := value[1 : len(value)-1]
+		if !slices.Contains(inner, '\\') {
+			_, ok := n.texts[string(inner)]
+			return ok
+		}
+	}
+	for i := range n.enum {
+		if n.enum[i].equals(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// require marks the named members as required.
+func (n *node) require(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	known := make(map[string]int, len(n.properties))
+	for i, p := range n.properties {
+		known[p.name] = i
+	}
+	for _, name := range names {
+		if i, ok := known[name]; ok {
+			n.properties[i].required = true
+		} else {
+			n.properties = append(n.properties, property{name: name, required: true})
+		}
+	}
+}
+
+// finish prepares what keywords left to be done together.
+func (n *node) finish() {
+	n.required = 0
+	for _, p := range n.properties {
+		if p.required {
+			n.required++
+		}
+	}
+	if len(n.properties) > few {
+		n.byName = make(map[string]int, len(n.properties))
+		for i, p := range n.properties {
+			n.byName[p.name] = i
+		}
+	}
+	if len(n.enum) > few {
+		n.texts = make(map[string]struct{}, len(n.enum))
+		for _, c := range n.enum {
+			if c.kind == jsonscan.String {
+				n.texts[c.text] = struct{}{}
+			}
+		}
+	}
+	n.looksInsideObject = len(n.properties) > 0 || n.closed || n.additional != nil || n.minCount > 0 || n.maxCount != nil
+}
+
+// typeSet is a set of the types of the keyword type; the empty set accepts all.
+type typeSet byte
+
+const (
+	typeNull typeSet = 1 << iota
+	typeBoolean
+	typeInteger
+	typeNumber
+	typeString
+	typeArray
+	typeObject
+)
+
+// typeNames has the types' names, in the order of their bits.
+var typeNames = [...]string{"null", "boolean", "integer", "number", "string", "array", "object"}
+
+func typeOf(name string) (typeSet, bool) {
+	i := slices.Index(typeNames[:], name)
+	if i < 0 {
+		return 0, false
+	}
+	return 1 << i, true
+}
+
+// names lists the members of the set.
+func (t typeSet) names() []string {
+	var names []string
+	for i, name := range typeNames {
+		if t&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// accepts reports whether a value is of one of the types.
+func (t typeSet) accepts(kind jsonscan.Kind, value []byte) bool {
+	if t == 0 {
+		return true
+	}
+	switch kind {
+	case jsonscan.Null:
+		return t&typeNull != 0
+	case jsonscan.Bool:
+		return t&typeBoolean != 0
+	case jsonscan.Number:
+		return t&typeNumber != 0 || t&typeInteger != 0 && newDecimal(value).isInteger()
+	case jsonscan.String:
+		return t&typeString != 0
+	case jsonscan.Array:
+		return t&typeArray != 0
+	case jsonscan.Object:
+		return t&typeObject != 0
+	}
+	return false
+}
+
+// errNotPlanned says that a schema is not one for a plan: it uses other
+// keywords, or uses the common ones wrongly.
+var errNotPlanned = errors.New("not a schema of common keywords only")
+
+// errEndless is a reference that comes back to itself before it reaches a
+// schema that looks at the value.
+var errEndless = errors.New("a reference leads back to itself without end")

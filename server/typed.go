@@ -1,0 +1,93 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bossman-mcp/bossman/mcp"
+	"github.com/bossman-mcp/bossman/schema"
+)
+
+// Tool offers a plain function as a tool. In is a struct; its fields are the
+// arguments, described by their tags as package schema says. Out is what the
+// tool answers, see [Func]. For titles, annotations and icons use
+// [Server.AddTool] with [Func].
+func Tool[In, Out any](s *Server, name, description string, run func(ctx context.Context, in In) (Out, error)) {
+	s.AddTool(mcp.Tool{Name: name, Description: description}, Func(run))
+}
+
+// Func makes a tool's implementation from a plain function. The input schema is
+// inferred from In. What Out is decides what the client gets:
+//
+//   - string: one block of text;
+//   - a content block or [mcp.Contents]: those;
+//   - [*mcp.CallToolResult]: the result itself;
+//   - anything else: structured content, with an output schema inferred from
+//     Out, and the same JSON as text for older clients.
+//
+// A type that has no schema panics.
+func Func[In, Out any](run func(ctx context.Context, in In) (Out, error)) Implementation {
+	return CallFunc(func(ctx context.Context, _ *mcp.Call, in In) (Out, error) { return run(ctx, in) })
+}
+
+// CallFunc is [Func] for functions that need their Call: to report progress, to
+// ask the user, or to know who is calling.
+func CallFunc[In, Out any](run func(ctx context.Context, c *mcp.Call, in In) (Out, error)) Implementation {
+	input := mustInfer[In]("arguments")
+	output, render := rendering[Out]()
+	return Implementation{input: input, output: output, run: func(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (*mcp.CallToolResult, error) {
+		var in In
+		if err := json.Unmarshal(arguments, &in); err != nil {
+			return nil, fmt.Errorf("arguments do not fit: %w", err)
+		}
+		out, err := run(ctx, c, in)
+		if err != nil {
+			return nil, err
+		}
+		return render(out)
+	}}
+}
+
+func mustInfer[T any](what string) *schema.Schema {
+	s, err := schema.For[T]()
+	if err != nil {
+		panic(fmt.Sprintf("server: %s of type %v: %v", what, reflect.TypeFor[T](), err))
+	}
+	return s
+}
+
+// rendering chooses, once, how values of a type become results.
+func rendering[Out any]() (*schema.Schema, func(Out) (*mcp.CallToolResult, error)) {
+	content := func(blocks func(Out) mcp.Contents) func(Out) (*mcp.CallToolResult, error) {
+		return func(out Out) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: blocks(out)}, nil
+		}
+	}
+	t := reflect.TypeFor[Out]()
+	switch {
+	case t == reflect.TypeFor[*mcp.CallToolResult]():
+		return nil, func(out Out) (*mcp.CallToolResult, error) { return any(out).(*mcp.CallToolResult), nil }
+	case t.Kind() == reflect.String:
+		return nil, content(func(out Out) mcp.Contents {
+			return mcp.Contents{mcp.Text(reflect.ValueOf(out).String())}
+		})
+	case t == reflect.TypeFor[mcp.Contents]():
+		return nil, content(func(out Out) mcp.Contents { return any(out).(mcp.Contents) })
+	case t.Implements(reflect.TypeFor[mcp.Content]()):
+		return nil, content(func(out Out) mcp.Contents { return mcp.Contents{any(out).(mcp.Content)} })
+	}
+	return mustInfer[Out]("output"), structured[Out]
+}
+
+// structured puts out's JSON into a result, as itself and as text.
+func structured[Out any](out Out) (*mcp.CallToolResult, error) {
+	text, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("write the output: %w", err)
+	}
+	return &mcp.CallToolResult{Content: mcp.Contents{mcp.Text(string(text))}, StructuredContent: text}, nil
+}

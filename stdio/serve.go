@@ -1,0 +1,71 @@
+// Package stdio carries MCP over standard input and output, one message a line.
+package stdio
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/bossman-mcp/bossman/internal/lifecycle"
+	"github.com/bossman-mcp/bossman/jsonrpc/peer"
+	"github.com/bossman-mcp/bossman/mcp"
+)
+
+// Options are what [Serve] can be told; nil means the zero value of each.
+type Options struct {
+	// In and Out replace standard input and output. Nil: os.Stdin and os.Stdout.
+	In  io.Reader
+	Out io.Writer
+	// MaxLine is the longest line taken, in bytes; longer ones are refused and
+	// skipped. 0: 16 MiB.
+	MaxLine int
+	// Drain is how long calls in flight may go on after the end of input. 0:
+	// half a second.
+	Drain time.Duration
+	// StateSecret seals the state that questions to the user send through the
+	// client. Processes that answer for each other share it. Nil: random.
+	StateSecret []byte
+	// Logger hears of what the protocol cannot report. Nil: text on standard
+	// error.
+	Logger *slog.Logger
+}
+
+// Serve lets h answer the client at standard input and output, in whichever
+// protocol revision it speaks. It returns nil when the input ends, when ctx
+// ends, or on SIGINT or SIGTERM, after calls in flight have ended.
+//
+// While it serves, os.Stdout is standard error: what a handler prints does not
+// get between the messages.
+func Serve(ctx context.Context, h mcp.Handler, opts *Options) error {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.In == nil {
+		o.In = os.Stdin
+	}
+	if o.Out == nil {
+		stdout := os.Stdout
+		o.Out, os.Stdout = stdout, os.Stderr
+		defer func() { os.Stdout = stdout }()
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	broken := make(chan os.Signal, 1) // so that writing to a client that is gone fails instead of killing us
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+
+	conn := &lifecycle.ConnOptions{Peer: peer.Options{Drain: o.Drain}}
+	conn.Logger = o.Logger
+	if o.StateSecret != nil {
+		conn.Sealer = lifecycle.NewSealer(o.StateSecret)
+	}
+	return lifecycle.Serve(ctx, peer.Lines(o.In, o.Out, o.MaxLine), h, conn)
+}
