@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/yosida95/uritemplate/v3"
-
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
@@ -14,7 +12,7 @@ import (
 // ReadRequest says which resource is wanted.
 type ReadRequest struct {
 	URI  string
-	Vars map[string]string // the template's variables; nil for a plain resource
+	Vars map[string]string // the template's variables, decoded; nil for a plain resource
 }
 
 // ReadFunc reads a resource. Contents without a URI or a MIME type get those of
@@ -29,7 +27,7 @@ type resource struct {
 
 type template struct {
 	mcp.ResourceTemplate
-	pattern *uritemplate.Template
+	pattern *pattern
 	read    ReadFunc
 }
 
@@ -57,7 +55,7 @@ func (s *Server) RemoveResource(uri string) bool {
 // that is no plain resource goes to the first template that matches it, in the
 // order they were added.
 func (s *Server) AddTemplate(description mcp.ResourceTemplate, read ReadFunc) {
-	pattern, err := uritemplate.New(description.URITemplate)
+	pattern, err := parsePattern(description.URITemplate)
 	if err != nil {
 		panic("server: resource template " + description.URITemplate + ": " + err.Error())
 	}
@@ -133,13 +131,8 @@ func (s *Server) reader(request *ReadRequest) (ReadFunc, string) {
 		return r.read, r.MIMEType
 	}
 	for _, e := range s.templates.snapshot().entries {
-		match := e.value.pattern.Match(request.URI)
-		if match == nil {
+		if request.Vars = e.value.pattern.match(request.URI); request.Vars == nil {
 			continue
-		}
-		request.Vars = make(map[string]string, len(match))
-		for name, value := range match {
-			request.Vars[name] = value.String()
 		}
 		return e.value.read, e.value.MIMEType
 	}

@@ -51,6 +51,7 @@ func parseSchema(text jsontext.Value) *schema.Schema {
 type tool struct {
 	mcp.Tool
 	Implementation
+	headers []mcp.HeaderParam // parameters that HTTP requests repeat
 }
 
 // AddTool offers a tool. The implementation's schemas are put into the
@@ -66,7 +67,7 @@ func (s *Server) AddTool(description mcp.Tool, i Implementation) {
 	if i.output != nil {
 		description.OutputSchema = i.output.JSON()
 	}
-	if !s.tools.add(description.Name, &tool{description, i}) {
+	if !s.tools.add(description.Name, &tool{description, i, mustMirror(&description)}) {
 		panic("server: tool " + description.Name + " is registered twice")
 	}
 	s.changed(mcp.NotificationToolsListChanged)

@@ -89,5 +89,12 @@ func structured[Out any](out Out) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the output: %w", err)
 	}
-	return &mcp.CallToolResult{Content: mcp.Contents{mcp.Text(string(text))}, StructuredContent: text}, nil
+	r := &struct { // one allocation for the three
+		result mcp.CallToolResult
+		text   mcp.TextContent
+		blocks [1]mcp.Content
+	}{text: mcp.TextContent{Text: string(text)}}
+	r.blocks[0] = &r.text
+	r.result.Content, r.result.StructuredContent = r.blocks[:], text
+	return &r.result, nil
 }

@@ -16,6 +16,7 @@ type Conn struct {
 	handshake *Handshake
 	stateless *Stateless
 	principal *mcp.Principal
+	ask       func(ctx context.Context, method string, params any, result *jsontext.Value) error
 
 	mu   sync.Mutex
 	held map[*peer.Request]*Held // open subscriptions
@@ -43,6 +44,9 @@ func Serve(ctx context.Context, t peer.Transport, h mcp.Handler, opts *ConnOptio
 	peerOpts.Batches = c.batches
 	peerOpts.OnEnd = c.end
 	c.peer = peer.New(t, c, &peerOpts)
+	c.ask = func(ctx context.Context, method string, params any, result *jsontext.Value) error {
+		return c.peer.Call(ctx, method, params, result)
+	}
 	c.handshake = NewHandshake(context.WithoutCancel(ctx), h, c.peer.Notify, &full)
 	err := c.peer.Run(ctx)
 	c.handshake.Close()
@@ -61,9 +65,7 @@ func (c *Conn) Answer(ctx context.Context, r *peer.Request) (any, error) {
 	if IsStateless(r.Params) || r.Method == mcp.MethodDiscover || r.Method == mcp.MethodSubscriptionsListen {
 		return c.hold(ctx, r, in)
 	}
-	in.Ask = func(ctx context.Context, method string, params any, result *jsontext.Value) error {
-		return c.peer.Call(ctx, method, params, result)
-	}
+	in.Ask = c.ask
 	return c.handshake.Answer(ctx, in)
 }
 

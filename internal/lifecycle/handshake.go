@@ -154,7 +154,7 @@ func (d *Handshake) call(in *Incoming) (*mcp.Call, *revision.Revision, error) {
 	}
 	call := &mcp.Call{
 		Method: in.Method, Params: in.Params, Client: d.client, Principal: in.Principal,
-		ProgressToken: f.progressToken, LogLevel: d.logLevel, Meta: f.meta, Notify: in.Notify,
+		ProgressToken: f.progressToken, LogLevel: d.logLevel, Meta: f.meta, Notify: in.Notify, Hangup: in.Hangup,
 	}
 	rev := d.rev
 	if d.state == created { // a custom method, from a client that never introduced itself

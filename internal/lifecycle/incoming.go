@@ -24,6 +24,9 @@ type Incoming struct {
 	// Ask sends a request to the client and waits for its result. Nil: there is
 	// no way to. Only the handshake era uses it.
 	Ask func(ctx context.Context, method string, params any, result *jsontext.Value) error
+	// Hangup closes the connection before the result is there; the client will
+	// come back for it. Nil: there is no way to.
+	Hangup func()
 }
 
 // Held is the result of a request that stays open: a subscription. The transport
