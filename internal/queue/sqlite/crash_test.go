@@ -24,11 +24,15 @@ func TestR078AcknowledgedChangesSurviveKills(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "queue.db")
 	history := &history{created: make(map[string]string), claimed: make(map[string]bool), done: make(map[string]bool)}
 	for round := range *crashRounds {
-		child := startChild(t, "child-crash", path)
-		if round%4 != 3 {
-			<-child.opened // else it may die while it opens, or migrates, the file
+		var child *child
+		if round%4 == 0 { // it may die while it opens, or migrates, the file
+			child = startChild(t, "child-crash", path, 0)
+			time.Sleep(rand.N(30 * time.Millisecond))
+		} else {
+			child = startChild(t, "child-crash", path, 1+rand.IntN(100))
+			<-child.ready
+			time.Sleep(rand.N(time.Millisecond))
 		}
-		time.Sleep(rand.N(30 * time.Millisecond))
 		child.Process.Kill()
 		output, _ := child.end()
 		fresh := history.read(t, output)
@@ -83,6 +87,7 @@ func crashChild(store *sqlite.Store) error {
 			for {
 				task, err := store.ClaimNext(ctx, "child")
 				if errors.Is(err, queue.ErrEmpty) {
+					time.Sleep(time.Millisecond)
 					continue
 				}
 				if err != nil {

@@ -92,7 +92,7 @@ func TestR083FullFile(t *testing.T) {
 
 func TestR083FullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "queue.db")
-	output, err := startChild(t, "child-full", path).end()
+	output, err := startChild(t, "child-full", path, 0).end()
 	if strings.Contains(output, "skip") {
 		t.Skip("this system has no limit on the size of files")
 	}
@@ -168,6 +168,60 @@ func TestReadsDoNotWaitForAWriter(t *testing.T) {
 	rawExec(t, other, "COMMIT")
 	if got, err := store.ClaimNext(ctx, "worker"); err != nil || got.ID != task.ID {
 		t.Errorf("after the lock: got %+v, %v", got, err)
+	}
+}
+
+func TestCloseDoesNotWaitForALockThatNobodyNeeds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "queue.db")
+	store, err := sqlite.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := rawOpen(t, path)
+	rawExec(t, other, "BEGIN IMMEDIATE")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := store.ClaimNext(ctx, "worker"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the context's error", err)
+	}
+	start := time.Now()
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+	rawExec(t, other, "COMMIT")
+}
+
+func TestADamagedFileIsAnErrorForEveryVerb(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "queue.db")
+	store := openFile(t, path)
+	task, err := store.Create(t.Context(), queue.NewTask{Description: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rawExec(t, rawOpen(t, path), "DROP TABLE tasks")
+	verbs := map[string]func() error{
+		"create": func() error {
+			_, err := store.Create(t.Context(), queue.NewTask{Description: "x"})
+			return err
+		},
+		"get":    func() error { _, err := store.Get(t.Context(), task.ID); return err },
+		"list":   func() error { _, err := store.List(t.Context(), queue.Filter{}); return err },
+		"claim":  func() error { _, err := store.ClaimNext(t.Context(), "worker"); return err },
+		"finish": func() error { _, err := store.Finish(t.Context(), task.ID, queue.Outcome{}); return err },
+	}
+	for name, verb := range verbs {
+		err := verb()
+		if err == nil {
+			t.Errorf("%s: succeeded", name)
+		}
+		for _, other := range []error{queue.ErrEmpty, queue.ErrNotFound, queue.ErrInvalid, queue.ErrUnavailable} {
+			if errors.Is(err, other) {
+				t.Errorf("%s: got %v, which it is not", name, err)
+			}
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,20 +53,21 @@ func playChild(path string, run func(*sqlite.Store) error) error {
 // child is a process started by startChild.
 type child struct {
 	*exec.Cmd
-	opened chan struct{} // closed at its first line, or at its end
+	ready  chan struct{} // closed when it has printed enough, or ended
 	output chan []byte   // all it printed, when it has ended
 }
 
 // startChild starts the test binary as the named child on the store at path.
-func startChild(t *testing.T, name, path string) *child {
+// The child is ready when it has printed some lines.
+func startChild(t *testing.T, name, path string, lines int) *child {
 	t.Helper()
 	binary, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &child{
-		Cmd:    exec.CommandContext(t.Context(), binary, name, path),
-		opened: make(chan struct{}), output: make(chan []byte, 1),
+		Cmd:   exec.CommandContext(t.Context(), binary, name, path),
+		ready: make(chan struct{}), output: make(chan []byte, 1),
 	}
 	c.Stderr = os.Stderr
 	stdout, err := c.StdoutPipe()
@@ -77,16 +79,18 @@ func startChild(t *testing.T, name, path string) *child {
 	}
 	go func() { // ends with the child, whose output the test waits for
 		var all bytes.Buffer
-		lines := bufio.NewScanner(stdout)
-		for first := true; lines.Scan(); first = false {
-			if first {
-				close(c.opened)
+		ready := sync.OnceFunc(func() { close(c.ready) })
+		for reader := bufio.NewReader(stdout); ; lines-- {
+			if lines <= 0 {
+				ready()
 			}
-			all.Write(append(lines.Bytes(), '\n'))
+			line, err := reader.ReadBytes('\n')
+			all.Write(line)
+			if err != nil {
+				break
+			}
 		}
-		if all.Len() == 0 {
-			close(c.opened)
-		}
+		ready()
 		c.output <- all.Bytes()
 	}()
 	return c

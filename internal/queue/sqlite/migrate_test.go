@@ -57,6 +57,7 @@ func TestOpenRefusesOtherSchemas(t *testing.T) {
 		{"R093 a newer schema, naming the version it needs", fmt.Sprintf(ours, "4.5.6"), false, "use bossman 4.5.6 or newer"},
 		{"R093 a newer schema of a nameless program", fmt.Sprintf(ours, ""), false, "use a newer bossman"},
 		{"R093 a newer schema without a record", "DROP TABLE migrations; PRAGMA user_version = 99", false, "use a newer bossman"},
+		{"R093 a file that a migration does not fit", "PRAGMA journal_mode = WAL; PRAGMA application_id = 1651471219; CREATE TABLE tasks (x)", true, "migrate to schema 1"},
 		{"another program's tables", "CREATE TABLE notes (text)", true, "another program"},
 		{"another program's empty file", "PRAGMA application_id = 7; PRAGMA user_version = 1", true, "another program"},
 	}

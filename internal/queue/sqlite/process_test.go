@@ -25,7 +25,7 @@ func TestR084ProcessesShareOneFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "queue.db")
 	children := make([]*child, hammerProcesses)
 	for i := range children {
-		children[i] = startChild(t, "child-hammer", path)
+		children[i] = startChild(t, "child-hammer", path, 0)
 	}
 	claims := make(map[string]int)
 	for i, child := range children {

@@ -73,7 +73,7 @@ func newCommitter(ctx context.Context, program, source string) (*committer, erro
 		}
 		return nil, explain(err)
 	}
-	go c.run()
+	go c.run() // close waits for it
 	return c, nil
 }
 
@@ -245,15 +245,21 @@ func (c *committer) disconnect() {
 }
 
 // retry calls try while another connection is in its way, for up to lockWait
-// and while goOn returns true. It looks about every millisecond, at irregular
-// times, because a busy process leaves only short gaps.
+// and while goOn returns true. It looks at irregular times about a millisecond
+// apart, because a busy process leaves only short gaps, and less often when
+// the wait gets long.
 func retry(try func() error, goOn func() bool) error {
-	deadline := time.Now().Add(lockWait)
+	start := time.Now()
 	for {
 		err := try()
-		if !busy(err) || !goOn() || time.Now().After(deadline) {
+		waited := time.Since(start)
+		if !busy(err) || !goOn() || waited > lockWait {
 			return err
 		}
-		time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Millisecond))))
+		pause := 2 * time.Millisecond
+		if waited > time.Second {
+			pause = 20 * time.Millisecond
+		}
+		time.Sleep(rand.N(pause))
 	}
 }

@@ -46,26 +46,30 @@ func closeAmid(t *testing.T, open opener) {
 		ready sync.WaitGroup
 	)
 	ready.Add(16)
-	go func() { // ends with the test: together waits for the closing it causes
-		ready.Wait()
-		if err := store.Close(); err != nil {
-			t.Errorf("close: %v", err)
+	together(17, func(i int) {
+		if i == 16 {
+			ready.Wait()
+			if err := store.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+			return
 		}
-	}()
-	together(16, func(int) {
-		for i := 0; ; i++ {
+		started := sync.OnceFunc(ready.Done)
+		defer started()
+		for created := 0; ; created++ {
 			task, err := store.Create(t.Context(), queue.NewTask{Description: "x"})
 			if errors.Is(err, queue.ErrClosed) {
 				return
 			}
 			if err != nil {
 				t.Errorf("create: %v", err)
+				return
 			}
 			mu.Lock()
 			acked[task.ID] = true
 			mu.Unlock()
-			if i == 2 {
-				ready.Done()
+			if created == 2 {
+				started()
 			}
 		}
 	})

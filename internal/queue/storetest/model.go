@@ -13,7 +13,7 @@ import (
 func random(t *testing.T, open opener) {
 	store := open.start(t)
 	source := rand.NewChaCha8([32]byte{1})
-	script := make([]byte, 600)
+	script := make([]byte, 300)
 	source.Read(script)
 	Play(t, store, script)
 }
@@ -104,7 +104,7 @@ func (m *model) finish(arg int) {
 }
 
 func (m *model) list(arg int) {
-	filter := queue.Filter{Limit: 1 + arg%3}
+	filter := queue.Filter{Limit: 1 + arg%3*10}
 	if arg&4 != 0 {
 		filter.Status = queue.Statuses()[arg>>3%4]
 	}

@@ -125,7 +125,7 @@ func expectError(t *testing.T, err, want error) {
 func together(n int, do func(i int)) {
 	var wg sync.WaitGroup
 	for i := range n {
-		wg.Go(func() { do(i) })
+		wg.Go(func() { do(i) }) // together waits for it
 	}
 	wg.Wait()
 }
