@@ -97,7 +97,6 @@ type child struct {
 	state  string        // how it ended; set before exited is closed
 
 	closing sync.Once
-	closed  chan struct{} // made by the first Close, closed when it is through
 	mu      sync.Mutex
 	ending  bool // Close was called
 }
@@ -105,7 +104,6 @@ type child struct {
 // start runs the program with pipes of our own, so that waiting for it neither
 // cuts off its last words nor waits for grandchildren that hold a pipe.
 func (k *child) start() (out *os.File, err error) {
-	k.closed = make(chan struct{})
 	var ours, theirs []*os.File
 	defer func() {
 		closeAll(theirs)
@@ -205,9 +203,7 @@ func (k *child) Close() error {
 		k.ending = true
 		k.mu.Unlock()
 		k.stop()
-		close(k.closed)
 	})
-	<-k.closed
 	return nil
 }
 
