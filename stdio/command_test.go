@@ -45,15 +45,15 @@ func behave(how string) {
 		time.Sleep(300 * time.Millisecond)
 	case "ignores the end of input":
 		echo(nothing)
-		select {}
+		time.Sleep(time.Hour)
 	case "ignores everything":
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
 		fmt.Println(`"ready"`)
 		echo(nothing)
-		select {}
+		time.Sleep(time.Hour)
 	case "never reads":
 		fmt.Println(`"ready"`)
-		select {}
+		time.Sleep(time.Hour)
 	case "floods stderr":
 		junk := strings.Repeat("x", 1<<16) + "\n"
 		for range 100 {
