@@ -12,10 +12,13 @@ import (
 // constant is a value of the keywords const and enum, ready for comparison as
 // JSON Schema compares: numbers by value, objects without order.
 type constant struct {
-	raw     []byte
-	kind    jsonscan.Kind
-	number  decimal
-	text    string
+	raw   []byte
+	kind  jsonscan.Kind
+	text  string // of a string
+	inner *inner // of an array or an object
+}
+
+type inner struct {
 	items   []constant
 	members map[string]constant
 }
@@ -23,21 +26,30 @@ type constant struct {
 func newConstant(raw []byte) constant {
 	c := constant{raw: raw, kind: jsonscan.KindOf(raw)}
 	switch c.kind {
-	case jsonscan.Number:
-		c.number = newDecimal(raw)
 	case jsonscan.String:
 		c.text = jsonscan.Unquote(raw)
 	case jsonscan.Array:
-		for item := range jsonscan.Elements(raw) {
-			c.items = append(c.items, newConstant(item))
-		}
+		c.inner = &inner{items: newConstants(raw)}
 	case jsonscan.Object:
-		c.members = make(map[string]constant)
+		c.inner = &inner{members: make(map[string]constant)}
 		for name, value := range jsonscan.Members(raw) {
-			c.members[string(name)] = newConstant(value)
+			c.inner.members[string(name)] = newConstant(value)
 		}
 	}
 	return c
+}
+
+// newConstants returns the elements of an array. It is never nil.
+func newConstants(array []byte) []constant {
+	n := 0
+	for range jsonscan.Elements(array) {
+		n++
+	}
+	list := make([]constant, 0, n)
+	for item := range jsonscan.Elements(array) {
+		list = append(list, newConstant(item))
+	}
+	return list
 }
 
 // equals reports whether value is the constant. It allocates only for strings
@@ -50,7 +62,7 @@ func (c *constant) equals(value []byte) bool {
 	case jsonscan.Bool:
 		return value[0] == c.raw[0]
 	case jsonscan.Number:
-		return bytes.Equal(value, c.raw) || newDecimal(value).cmp(c.number) == 0
+		return bytes.Equal(value, c.raw) || newDecimal(value).cmp(newDecimal(c.raw)) == 0
 	case jsonscan.String:
 		return equalsText(value, c.text)
 	case jsonscan.Array:
@@ -64,29 +76,29 @@ func (c *constant) equals(value []byte) bool {
 func (c *constant) equalsArray(value []byte) bool {
 	i := 0
 	for item := range jsonscan.Elements(value) {
-		if i == len(c.items) || !c.items[i].equals(item) {
+		if i == len(c.inner.items) || !c.inner.items[i].equals(item) {
 			return false
 		}
 		i++
 	}
-	return i == len(c.items)
+	return i == len(c.inner.items)
 }
 
 func (c *constant) equalsObject(value []byte) bool {
 	n := 0
 	for name, member := range jsonscan.Members(value) {
-		want, ok := c.members[string(name)]
+		want, ok := c.inner.members[string(name)]
 		if !ok || !want.equals(member) {
 			return false
 		}
 		n++
 	}
-	return n == len(c.members)
+	return n == len(c.inner.members)
 }
 
 // equalsText reports whether a raw JSON string spells text.
 func equalsText(raw []byte, text string) bool {
-	inner := raw[1 : len(raw)-1]
+	inner := unquoted(raw)
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner) == text
 	}
@@ -128,3 +140,6 @@ func appendSized(dst []byte, s string) []byte {
 func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }
 
 func sortedNames(v map[string]any) []string { return slices.Sorted(maps.Keys(v)) }
+
+// unquoted returns what stands between the quotes of a raw JSON string.
+func unquoted(raw []byte) []byte { return raw[1:max(1, len(raw)-1)] }

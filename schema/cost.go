@@ -71,10 +71,13 @@ func (w *weigher) weigh(s *jsonschema.Schema, depth int) (int, error) {
 	return weight, nil
 }
 
-// inPlace lists the schemas that s applies to the same value, without those
-// that only a walk can know.
+// inPlace lists the schemas that s applies to the same value. Of a dynamic
+// reference it knows the first meaning only.
 func inPlace(s *jsonschema.Schema) []*jsonschema.Schema {
-	subs := []*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else}
+	subs := []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}
+	if s.DynamicRef != nil {
+		subs = append(subs, s.DynamicRef.Ref)
+	}
 	subs = append(subs, s.AllOf...)
 	subs = append(subs, s.AnyOf...)
 	subs = append(subs, s.OneOf...)
@@ -92,12 +95,9 @@ func inPlace(s *jsonschema.Schema) []*jsonschema.Schema {
 // subschemas lists the schemas that s refers to in any way.
 func subschemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	subs := inPlace(s)
-	subs = append(subs, s.RecursiveRef, s.PropertyNames, s.UnevaluatedProperties,
+	subs = append(subs, s.PropertyNames, s.UnevaluatedProperties,
 		s.Contains, s.Items2020, s.UnevaluatedItems, s.ContentSchema)
 	subs = append(subs, s.PrefixItems...)
-	if s.DynamicRef != nil {
-		subs = append(subs, s.DynamicRef.Ref)
-	}
 	for _, sub := range s.Properties {
 		subs = append(subs, sub)
 	}

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -58,7 +59,7 @@ func newFiller(text []byte) *filler {
 	root := c.filler(text)
 	for changed := true; changed; {
 		changed = false
-		for _, f := range c.all {
+		for _, f := range slices.Backward(c.all) { // parts come after the whole
 			if !f.useful && f.anyUseful() {
 				f.useful, changed = true, true
 			}

@@ -23,10 +23,10 @@
 //
 // Schemas may come from strangers, so nothing outside a schema's own text is
 // ever loaded, and what could cost too much is refused with an error: texts
-// over 1 MiB, nesting over 100, more than 10,000 objects (2,000 and 256 KiB
-// for schemas beyond the common keywords), keywords that multiply into more
-// than 10,000 checks of one value, references that never reach a value, and
-// patterns that compile to more than 5,000 steps. Likewise a value that would
-// take the complete validator more than 50,000 checks is invalid, with a
+// over 1 MiB, nesting over 100, more than 10,000 objects or 100,000 values
+// (256 KiB, 2,000 and 20,000 for schemas beyond the common keywords), keywords
+// that multiply into more than 10,000 checks of one value, references that never
+// reach a value, and patterns of more than 5,000 steps. Likewise a value that
+// would take the complete validator more than 50,000 checks is invalid, with a
 // problem that says so.
 package schema

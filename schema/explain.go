@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"maps"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -28,10 +29,12 @@ const (
 	maxPerForm  = 2 * maxProblems
 )
 
-// finding is a problem with the place where its value starts, for order.
+// finding is a problem on its way into the report.
 type finding struct {
 	Problem
-	at int
+	at   []int  // which member or item each step of the path is, for order
+	got  []byte // the value
+	want []byte // the one value that would do, if there is one
 }
 
 // explain returns the problems in the order of the value, without repetition.
@@ -39,9 +42,9 @@ func explain(e *jsonschema.ValidationError, value []byte, located map[string]*js
 	x := explainer{value: value, located: located, left: maxFindings}
 	found := x.findings(e)
 	slices.SortStableFunc(found, func(a, b finding) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(slices.Compare(a.at, b.at), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
 	})
-	found = slices.Compact(found)
+	found = slices.CompactFunc(found, func(a, b finding) bool { return a.Problem == b.Problem })
 	r := new(report)
 	for _, f := range found {
 		r.path = []string{f.Path}
@@ -68,13 +71,14 @@ func (x *explainer) findings(e *jsonschema.ValidationError) []finding {
 	case *kind.Required:
 		var found []finding
 		for _, name := range k.Missing[:min(len(k.Missing), maxPerForm)] {
-			found = append(found, x.at(e.InstanceLocation, missing(name)))
+			f := x.at(e.InstanceLocation, missing(name))
+			f.at = append(f.at, math.MaxInt) // after what is there
+			found = append(found, f)
 		}
 		return found
 	case *kind.FalseSchema:
-		if name, ok := unevaluated(e); ok {
-			parent := e.InstanceLocation[:len(e.InstanceLocation)-1]
-			return []finding{x.at(parent, "unknown argument "+quoted(name))}
+		if last := len(e.InstanceLocation) - 1; last >= 0 && strings.HasSuffix(e.SchemaURL, "/unevaluatedProperties") {
+			return []finding{x.stranger(e.InstanceLocation[:last], e.InstanceLocation[last], nil)}
 		}
 	case *kind.PropertyNames:
 		var found []finding
@@ -84,7 +88,11 @@ func (x *explainer) findings(e *jsonschema.ValidationError) []finding {
 		return found
 	}
 	raw, _, _ := x.locate(e.InstanceLocation)
-	return []finding{x.at(e.InstanceLocation, x.leaf(e, raw))}
+	f := x.at(e.InstanceLocation, x.leaf(e, raw))
+	if k, ok := e.ErrorKind.(*kind.Const); ok {
+		f.want = encode(nil, k.Want)
+	}
+	return []finding{f}
 }
 
 // inside returns an explainer for the name of a member, taken as a value.
@@ -122,29 +130,41 @@ func compareSteps(a, b string) int {
 }
 
 func (x *explainer) at(location []string, message string) finding {
-	_, path, at := x.locate(location)
-	return finding{Problem: Problem{Path: path, Message: message}, at: at}
+	raw, path, at := x.locate(location)
+	return finding{Problem: Problem{Path: path, Message: message}, at: at, got: raw}
 }
 
-// locate finds a part of the value, its path, and where it starts.
-func (x *explainer) locate(location []string) (raw []byte, path string, at int) {
+// locate finds a part of the value, its path, and the place of each step.
+func (x *explainer) locate(location []string) (raw []byte, path string, at []int) {
 	raw = x.value
 	var b strings.Builder
 	for i, step := range location {
-		var next []byte
+		place := 0
 		if jsonscan.KindOf(raw) == jsonscan.Array {
 			b.WriteString("[" + step + "]")
-			next = element(raw, step)
+			place, _ = strconv.Atoi(step)
+			raw = element(raw, step)
 		} else {
 			b.WriteString(memberStep(step, i == 0))
-			next = jsonscan.Get(raw, step)
+			raw, place = named(raw, step)
 		}
-		at += cap(raw) - cap(next) // both end with the same array
-		raw = next
+		at = append(at, place)
 	}
 	return raw, b.String(), at
 }
 
+// named returns a member of an object, and which it is.
+func named(object []byte, name string) (value []byte, place int) {
+	for n, v := range jsonscan.Members(object) {
+		if string(n) == name {
+			return v, place
+		}
+		place++
+	}
+	return nil, place
+}
+
+// element returns an item of an array.
 func element(array []byte, index string) []byte {
 	n, err := strconv.Atoi(index)
 	if err != nil {
@@ -167,60 +187,17 @@ func (x *explainer) unknown(e *jsonschema.ValidationError, names []string) []fin
 	slices.Sort(names)
 	var found []finding
 	for _, name := range names[:min(len(names), maxPerForm)] {
-		found = append(found, x.at(e.InstanceLocation, unknown(name, allowed)))
+		found = append(found, x.stranger(e.InstanceLocation, name, allowed))
 	}
 	return found
 }
 
-// unevaluated returns the name of a member that is unknown to all keywords.
-func unevaluated(e *jsonschema.ValidationError) (string, bool) {
-	if len(e.InstanceLocation) == 0 || !strings.HasSuffix(e.SchemaURL, "/unevaluatedProperties") {
-		return "", false
-	}
-	return e.InstanceLocation[len(e.InstanceLocation)-1], true
-}
-
-// choice explains a value that fits none of several forms: the problems with the
-// form that comes closest, or, when all want other types, those types.
-func (x *explainer) choice(e *jsonschema.ValidationError) []finding {
-	var wanted []string
-	var forms [][]finding
-	for _, cause := range e.Causes {
-		if x.left--; x.left < 0 {
-			break
-		}
-		if types, ok := typesWanted(cause, len(e.InstanceLocation)); ok {
-			wanted = append(wanted, types...)
-			continue
-		}
-		forms = append(forms, x.findings(cause))
-	}
-	raw, _, _ := x.locate(e.InstanceLocation)
-	switch {
-	case len(forms) == 0 && len(wanted) == 0:
-		return []finding{x.at(e.InstanceLocation, "matches none of the allowed forms")}
-	case len(forms) == 0:
-		slices.Sort(wanted)
-		return []finding{x.at(e.InstanceLocation, wrongType(raw, slices.Compact(wanted)))}
-	case len(forms) == 1:
-		return forms[0]
-	}
-	best := slices.MinFunc(forms, func(a, b []finding) int { return cmp.Compare(len(a), len(b)) })
-	found := []finding{x.at(e.InstanceLocation, "matches none of "+plural(len(e.Causes), "allowed form")+"; the closest form has these problems")}
-	return append(found, best...)
-}
-
-// typesWanted returns the types that a form wants, if that is all that is wrong.
-func typesWanted(e *jsonschema.ValidationError, depth int) ([]string, bool) {
-	for {
-		if k, ok := e.ErrorKind.(*kind.Type); ok && len(e.InstanceLocation) == depth {
-			return k.Want, true
-		}
-		if _, ok := e.ErrorKind.(*kind.Reference); !ok || len(e.Causes) != 1 {
-			return nil, false
-		}
-		e = e.Causes[0]
-	}
+// stranger is a member that an object must not have: a problem of the object,
+// told where the member stands.
+func (x *explainer) stranger(object []string, name string, allowed []string) finding {
+	f := x.at(object, unknown(name, allowed))
+	_, _, f.at = x.locate(append(slices.Clone(object), name))
+	return f
 }
 
 // rational writes a bound of the library's.

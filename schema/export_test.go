@@ -1,13 +1,8 @@
 package schema
 
-import "github.com/santhosh-tekuri/jsonschema/v6"
-
 // Dialects for tests.
 const (
-	Draft4    = draft4
-	Draft6    = draft6
 	Draft7    = draft7
-	Draft2019 = draft2019
 	Draft2020 = draft2020
 )
 
@@ -48,6 +43,3 @@ func ShowNumber(a string) string { return newDecimal([]byte(a)).String() }
 
 // Nearest is the search for slips.
 var Nearest = nearest
-
-// LibraryDraft returns the library's name for a dialect.
-func LibraryDraft(d dialect) *jsonschema.Draft { return d.library() }

@@ -27,7 +27,7 @@ func (in *inferrer) object(t reflect.Type, at place) (*shape, error) {
 			return nil, err
 		}
 	}
-	s := &shape{types: typeObject, closed: true, required: []string{}}
+	s := &shape{types: typeObject, parts: parts{closed: true, required: []string{}}}
 	for _, f := range found.dominant() {
 		m, required, err := in.field(f)
 		if err != nil {

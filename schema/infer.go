@@ -188,7 +188,7 @@ func (in *inferrer) build(t reflect.Type, at place) (*shape, error) {
 	case implementsAny(t, describerType):
 		return described(t, at)
 	case t == timeType:
-		return &shape{types: typeString, format: "date-time"}, nil
+		return &shape{types: typeString, form: form{format: "date-time"}}, nil
 	case t == durationType:
 		return nil, at.errorf("time.Duration has no JSON form; use a string or a number")
 	case implementsAny(t, jsonMethods...):
@@ -243,13 +243,13 @@ func integer(k reflect.Kind) (*shape, bool) {
 
 func (in *inferrer) list(t reflect.Type, at place) (*shape, error) {
 	if t.Elem().Kind() == reflect.Uint8 && !implementsAny(t.Elem(), append(jsonMethods, textMethods...)...) {
-		return &shape{types: typeString, contentEncoding: "base64"}, nil
+		return &shape{types: typeString, form: form{contentEncoding: "base64"}}, nil
 	}
 	items, err := in.shape(t.Elem(), at.elem())
 	if err != nil {
 		return nil, err
 	}
-	s := &shape{types: typeArray, items: items}
+	s := &shape{types: typeArray, parts: parts{items: items}}
 	if t.Kind() == reflect.Array {
 		s.minItems, s.maxItems = strconv.Itoa(t.Len()), strconv.Itoa(t.Len())
 	}
@@ -267,7 +267,7 @@ func (in *inferrer) dictionary(t reflect.Type, at place) (*shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &shape{types: typeObject, additional: values}, nil
+	return &shape{types: typeObject, parts: parts{additional: values}}, nil
 }
 
 // described returns what a Describer says about itself.

@@ -46,12 +46,11 @@ func stringsOf(value []byte) ([]string, bool) {
 	return list, len(slices.Compact(sorted)) == len(list)
 }
 
-func boundOf(value []byte) (*decimal, bool) {
+func boundOf(value []byte) (*bound, bool) {
 	if jsonscan.KindOf(value) != jsonscan.Number {
 		return nil, false
 	}
-	d := newDecimal(value)
-	return &d, true
+	return newBound(value), true
 }
 
 // countOf reads a number of things: an integer from 0 to maxCount, in any
@@ -86,15 +85,15 @@ const maxSteps = 5_000
 func newPattern(text string) (*pattern, error) {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return nil, fmt.Errorf("pattern %s is not supported: %s (patterns have RE2 syntax)", quoted(text), reason(err))
+		return nil, fmt.Errorf("%s is not a supported pattern: %s (patterns have RE2 syntax)", quoted(text), reason(err))
 	}
 	steps := stepsOf(tree)
 	if steps > maxSteps {
-		return nil, fmt.Errorf("pattern %s is too large", quoted(text))
+		return nil, fmt.Errorf("%s is too large for a pattern", quoted(text))
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		return nil, fmt.Errorf("pattern %s is not supported: %s (patterns have RE2 syntax)", quoted(text), reason(err))
+		return nil, fmt.Errorf("%s is not a supported pattern: %s (patterns have RE2 syntax)", quoted(text), reason(err))
 	}
 	return &pattern{Regexp: re, steps: steps}, nil
 }

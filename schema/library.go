@@ -12,7 +12,7 @@ import (
 
 // base is the address that a schema has towards the library. Relative references
 // that leave the schema resolve against it, and lead nowhere.
-const base = "schema://local/schema.json"
+const base = "schema://local/this-very-schema"
 
 // library is the compiled form of a schema that needs the complete validator.
 type library struct {
@@ -87,7 +87,8 @@ func refusal(err error, text []byte) error {
 	switch {
 	case errors.As(err, &wrong):
 		if found, ok := errors.AsType[*jsonschema.ValidationError](wrong.Err); ok && isRoot(wrong.URL) {
-			return &Invalid{Problems: explain(found, text, nil)}
+			// Plain text: an Invalid would speak of a value, not of the schema.
+			return errors.New((&Invalid{Problems: explain(found, text, nil)}).Error())
 		}
 		return errors.New("a part of the schema that is referred to is not a valid schema")
 	case errors.As(err, &outside) && errors.Is(outside.Err, errExternal):

@@ -1,6 +1,9 @@
 package schema
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	maxNameLength = 48  // bytes of names that are compared
@@ -8,21 +11,19 @@ const (
 )
 
 // nearest returns the candidate that name is most likely a slip for, if any is
-// close: equal but for case and punctuation, or a few typing errors away.
+// close: equal but for case and punctuation, a few typing errors away, or the
+// same word cut short.
 func nearest(name string, candidates []string) (string, bool) {
 	if name == "" || len(name) > maxNameLength {
 		return "", false
 	}
 	folded := fold(name)
 	best, least := "", len(folded)/3+1
-	if len(folded) < 3 {
-		least = 1
-	}
 	for _, c := range candidates[:min(len(candidates), maxCandidates)] {
 		if c == "" || len(c) > maxNameLength {
 			continue
 		}
-		if d := distance(folded, fold(c)); d < least || d == least && best == "" && d < len(folded) {
+		if d := distance(folded, fold(c)); d < least {
 			best, least = c, d
 		}
 	}
@@ -41,8 +42,12 @@ func fold(name string) []rune {
 }
 
 // distance counts the typing errors between two words: letters that are added,
-// left out, replaced, or swapped with their neighbour.
+// left out, replaced, or swapped with their neighbour. A word cut short counts
+// as one error.
 func distance(a, b []rune) int {
+	if short := min(len(a), len(b)); short >= 3 && len(a) != len(b) && slices.Equal(a[:short], b[:short]) {
+		return 1
+	}
 	before, above := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range above {
 		above[j] = j

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -81,8 +82,15 @@ func exponent(text []byte) int {
 	return n
 }
 
-// isInteger reports whether the number has no fractional part, however it is
+// isInteger reports whether a raw number has no fractional part, however it is
 // written: 1.0 and 1e2 are integers.
+func isInteger(raw []byte) bool {
+	if _, ok := smallInteger(raw); ok {
+		return true
+	}
+	return newDecimal(raw).isInteger()
+}
+
 func (d decimal) isInteger() bool { return d.count == 0 || d.exp >= d.count }
 
 // cmp compares two numbers by value.
@@ -141,6 +149,50 @@ func compareDigits(a, b []byte) int {
 		i++
 		j++
 	}
+}
+
+// bound is a number to compare with, quick with small integers.
+type bound struct {
+	decimal
+	small int64
+	quick bool // whether small is the number
+}
+
+func newBound(raw []byte) *bound {
+	b := &bound{decimal: newDecimal(raw)}
+	b.small, b.quick = smallInteger(raw)
+	return b
+}
+
+// compare compares a raw number with the bound: -1 when it is less.
+func (b *bound) compare(raw []byte) int {
+	if b.quick {
+		if n, ok := smallInteger(raw); ok {
+			return cmp.Compare(n, b.small)
+		}
+	}
+	return newDecimal(raw).cmp(b.decimal)
+}
+
+// smallInteger returns a number that is written as up to 18 digits and no more.
+func smallInteger(raw []byte) (n int64, ok bool) {
+	digits := raw
+	if len(raw) > 0 && raw[0] == '-' {
+		digits = raw[1:]
+	}
+	if len(digits) == 0 || len(digits) > 18 {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	if len(digits) != len(raw) {
+		n = -n
+	}
+	return n, true
 }
 
 // appendKey appends a text that is the same for equal numbers only.

@@ -21,21 +21,38 @@ type node struct {
 	enum     []constant          // nil when any value may stand
 	texts    map[string]struct{} // the strings of a long enum
 
-	minimum, maximum   *decimal
-	above, below       *decimal // exclusiveMinimum and exclusiveMaximum
-	minLength, minSize int      // minSize: items of an array
-	maxLength, maxSize *int
-	pattern            *pattern
-	items              *node // nil accepts every item
+	numberRules
+	stringRules
+	arrayRules
+	objectRules
+}
 
-	properties        []property
-	byName            map[string]int // into properties, when there are many
-	required          int            // how many of the properties must be there
-	closed            bool           // additionalProperties is false
-	additional        *node          // nil accepts every other member
-	minCount          int
-	maxCount          *int
-	looksInsideObject bool // whether any of the above needs the members
+type numberRules struct {
+	minimum, maximum *bound
+	above, below     *bound // exclusiveMinimum and exclusiveMaximum
+}
+
+type stringRules struct {
+	minLength int
+	maxLength *int
+	pattern   *pattern
+}
+
+type arrayRules struct {
+	minItems int
+	maxItems *int
+	items    *node // nil accepts every item
+}
+
+type objectRules struct {
+	properties  []property
+	byName      map[string]int // into properties, when there are many
+	required    int            // how many of the properties must be there
+	closed      bool           // additionalProperties is false
+	additional  *node          // nil accepts every other member
+	minMembers  int
+	maxMembers  *int
+	looksInside bool // whether any of the above needs the members
 }
 
 // property is a member that the schema names.
@@ -66,7 +83,7 @@ func (n *node) property(name []byte) *property {
 // listed reports whether enum has the value.
 func (n *node) listed(value []byte) bool {
 	if n.texts != nil && jsonscan.KindOf(value) == jsonscan.String {
-		inner := value[1 : len(value)-1]
+		inner := unquoted(value)
 		if !slices.Contains(inner, '\\') {
 			_, ok := n.texts[string(inner)]
 			return ok
@@ -120,7 +137,7 @@ func (n *node) finish() {
 			}
 		}
 	}
-	n.looksInsideObject = len(n.properties) > 0 || n.closed || n.additional != nil || n.minCount > 0 || n.maxCount != nil
+	n.looksInside = len(n.properties) > 0 || n.closed || n.additional != nil || n.minMembers > 0 || n.maxMembers != nil
 }
 
 // typeSet is a set of the types of the keyword type; the empty set accepts all.
@@ -169,7 +186,7 @@ func (t typeSet) accepts(kind jsonscan.Kind, value []byte) bool {
 	case jsonscan.Bool:
 		return t&typeBoolean != 0
 	case jsonscan.Number:
-		return t&typeNumber != 0 || t&typeInteger != 0 && newDecimal(value).isInteger()
+		return t&typeNumber != 0 || t&typeInteger != 0 && isInteger(value)
 	case jsonscan.String:
 		return t&typeString != 0
 	case jsonscan.Array:

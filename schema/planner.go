@@ -2,7 +2,6 @@ package schema
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
@@ -29,22 +28,36 @@ func newPlan(text []byte, d dialect) (*plan, error) {
 	if !p.fill(p.root, text) {
 		return nil, errNotPlanned
 	}
+	if err := p.link(); err != nil {
+		return nil, err
+	}
+	return &plan{root: p.root}, nil
+}
+
+// link turns references into what they lead to, however long the way.
+func (p *planner) link() error {
 	for n, to := range p.references {
 		if n.ref = p.definitions[to]; to == "#" {
 			n.ref = p.root
 		}
 		if n.ref == nil {
-			return nil, errNotPlanned
+			return errNotPlanned
 		}
 	}
 	for n := range p.references {
-		for seen, at := 0, n; at.ref != nil; at = at.ref {
-			if seen++; seen > len(p.references) {
-				return nil, errEndless
+		end := n
+		for steps := 0; end.ref != nil; end = end.ref {
+			if steps++; steps > len(p.references) {
+				return errEndless
 			}
 		}
+		for n != end { // shorten the way for all on it
+			next := n.ref
+			n.ref = end
+			n = next
+		}
 	}
-	return &plan{root: p.root}, nil
+	return nil
 }
 
 // node compiles a subschema. False means that it cannot be planned, here and in
@@ -71,7 +84,7 @@ func (p *planner) fill(n *node, text []byte) bool {
 			if jsonscan.KindOf(value) != jsonscan.String {
 				return false
 			}
-			to, ok := definition(value[1 : len(value)-1])
+			to, ok := definition(unquoted(value))
 			if !ok {
 				return false
 			}
@@ -107,18 +120,23 @@ func annotates(word string, value []byte) bool {
 	case "default":
 		return true
 	}
-	return !slices.Contains(reserved, word)
+	return !reserved(word)
 }
 
-// reserved lists the keywords of all dialects that are more than annotations.
-var reserved = []string{
-	"$schema", "$id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary", "$defs", "definitions",
-	"type", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
-	"properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties", "maxProperties",
-	"dependencies", "dependentRequired", "dependentSchemas", "unevaluatedProperties",
-	"items", "prefixItems", "additionalItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems", "unevaluatedItems",
-	"minLength", "maxLength", "pattern", "contentSchema",
-	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+// reserved reports whether some dialect has the keyword as more than an
+// annotation.
+func reserved(word string) bool {
+	switch word {
+	case "$schema", "$id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary", "$defs", "definitions",
+		"type", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
+		"properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties", "maxProperties",
+		"dependencies", "dependentRequired", "dependentSchemas", "unevaluatedProperties",
+		"items", "prefixItems", "additionalItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems", "unevaluatedItems",
+		"minLength", "maxLength", "pattern", "contentSchema",
+		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+		return true
+	}
+	return false
 }
 
 // definition returns a reference's text if it leads to the root or to a
@@ -194,13 +212,13 @@ func (n *node) counts(word string, value []byte) bool {
 	case "maxLength":
 		n.maxLength = &count
 	case "minItems":
-		n.minSize = count
+		n.minItems = count
 	case "maxItems":
-		n.maxSize = &count
+		n.maxItems = &count
 	case "minProperties":
-		n.minCount = count
+		n.minMembers = count
 	case "maxProperties":
-		n.maxCount = &count
+		n.maxMembers = &count
 	default:
 		return false
 	}
@@ -227,12 +245,12 @@ func (p *planner) enum(value []byte) ([]constant, bool) {
 	if jsonscan.KindOf(value) != jsonscan.Array {
 		return nil, false
 	}
-	values := []constant{}
-	for item := range jsonscan.Elements(value) {
-		values = append(values, newConstant(item))
-	}
+	values := newConstants(value)
 	if p.dialect != draft7 {
 		return values, true
+	}
+	if len(values) == 0 || len(values) > 100 {
+		return nil, false
 	}
 	for i := range values {
 		for j := range i {
@@ -241,5 +259,5 @@ func (p *planner) enum(value []byte) ([]constant, bool) {
 			}
 		}
 	}
-	return values, len(values) > 0 && len(values) < 100
+	return values, true
 }

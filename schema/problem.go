@@ -73,7 +73,7 @@ func (r *report) give(message string) {
 func memberStep(name string, first bool) string {
 	plain := name != "" && len(name) <= 100
 	for i, c := range name {
-		if c != '_' && c != '-' && !unicode.IsLetter(c) && (i == 0 || !unicode.IsDigit(c)) {
+		if c != '_' && c != '-' && c != '$' && !unicode.IsLetter(c) && (i == 0 || !unicode.IsDigit(c)) {
 			plain = false
 		}
 	}

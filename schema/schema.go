@@ -147,8 +147,8 @@ func (s *Schema) Validate(value jsontext.Value) error {
 // not take, right or wrong: the library judges those.
 func compile(text []byte, h hooks) (engine, error) {
 	found := survey(text)
-	if found.objects > maxObjects {
-		return nil, fmt.Errorf("more than %d objects", maxObjects)
+	if found.objects > maxObjects || found.nodes > maxNodes {
+		return nil, fmt.Errorf("too large: more than %d objects or %d values", maxObjects, maxNodes)
 	}
 	d, err := dialectOf(text, h)
 	if err != nil {

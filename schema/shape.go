@@ -10,27 +10,40 @@ import (
 // shape is an inferred schema before it is text. Numbers are kept as they will
 // be written; empty means absent.
 type shape struct {
-	verbatim []byte // of a Describer; the rest but title, description, header is unused
+	verbatim []byte // of a Describer; only the meaning counts beside it
 	ref      string
 	types    typeSet
+	meaning
+	form
+	limits
+	parts
+	definitions []member
+}
 
+type meaning struct {
 	title, description string
 	enum               []string // JSON texts
 	fallback           string   // the default, as JSON text
+	header             string
+}
 
+// form is of strings.
+type form struct {
 	format, contentEncoding, pattern string
-	min, max                         string
 	minLen, maxLen                   string
-	minItems, maxItems               string
+}
 
+type limits struct {
+	min, max           string
+	minItems, maxItems string
+}
+
+type parts struct {
 	items      *shape
 	properties []member
 	required   []string
 	closed     bool
 	additional *shape
-
-	header      string
-	definitions []member
 }
 
 // member is a property or a definition.

@@ -82,7 +82,9 @@ func TestSchemaSuitePasses_R071(t *testing.T) {
 		dialect func([]byte) (*schema.Schema, error)
 		least   int
 	}{
-		{"draft2020-12", func(text []byte) (*schema.Schema, error) { return schema.ParseAs(text, schema.Draft2020, remotes(suite)) }, 1299},
+		{"draft2020-12", func(text []byte) (*schema.Schema, error) {
+			return schema.ParseAs(text, schema.Draft2020, remotes(suite))
+		}, 1299},
 		{"draft7", func(text []byte) (*schema.Schema, error) { return schema.ParseAs(text, schema.Draft7, remotes(suite)) }, 927},
 	} {
 		required, planned := 0, 0

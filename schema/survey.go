@@ -13,6 +13,7 @@ import (
 // lower, since the library's work for one object grows with their number.
 const (
 	maxObjects         = 10_000
+	maxNodes           = 100_000 // values of all kinds
 	maxLibraryText     = 256 << 10
 	maxLibraryObjects  = 2_000
 	maxLibraryNodes    = 20_000

@@ -49,7 +49,7 @@ func tagEnum(f field, s *shape) error {
 			return f.at.errorf("tag enum: %q has an empty value", value)
 		case s.types == typeString:
 			item = string(jsonscan.AppendQuote(nil, item))
-		case !isNumber(item) || s.types == typeInteger && !newDecimal([]byte(item)).isInteger() || !s.within(item):
+		case !isNumber(item) || s.types == typeInteger && !isInteger([]byte(item)) || !s.within(item):
 			return f.at.errorf("tag enum: %q is not a value of the field's type", item)
 		}
 		s.enum = append(s.enum, item)

@@ -13,7 +13,7 @@ const (
 	walkBudget     = 64_000_000
 	walkByteBudget = 16
 	patternPrice   = 10 // of one step of a pattern
-	constantPrice  = 20 // of one comparison with a value of an enum
+	constantPrice  = 30 // of one comparison with a value of an enum
 )
 
 // walk checks one value against a plan. Without a report it stops at the first
@@ -83,26 +83,23 @@ func (w *walk) value(n *node, v []byte) bool {
 }
 
 func (w *walk) number(n *node, v []byte) bool {
-	if n.minimum == nil && n.maximum == nil && n.above == nil && n.below == nil {
-		return true
-	}
-	d := newDecimal(v)
 	switch {
-	case n.minimum != nil && d.cmp(*n.minimum) < 0:
+	case n.minimum != nil && n.minimum.compare(v) < 0:
 		return w.fail(func() string { return outside(v, "at least", n.minimum.String()) })
-	case n.above != nil && d.cmp(*n.above) <= 0:
+	case n.above != nil && n.above.compare(v) <= 0:
 		return w.fail(func() string { return outside(v, "more than", n.above.String()) })
-	case n.maximum != nil && d.cmp(*n.maximum) > 0:
+	case n.maximum != nil && n.maximum.compare(v) > 0:
 		return w.fail(func() string { return outside(v, "at most", n.maximum.String()) })
-	case n.below != nil && d.cmp(*n.below) >= 0:
+	case n.below != nil && n.below.compare(v) >= 0:
 		return w.fail(func() string { return outside(v, "less than", n.below.String()) })
 	}
 	return true
 }
 
 func (w *walk) string(n *node, v []byte) bool {
-	inner := v[1 : len(v)-1]
-	if n.minLength > 0 || n.maxLength != nil {
+	inner := unquoted(v)
+	// A character takes 1 to 12 bytes, so most strings need no counting.
+	if len(inner) < 12*n.minLength || n.maxLength != nil && len(inner) > *n.maxLength {
 		length := codePoints(inner)
 		switch {
 		case length < n.minLength:
@@ -130,7 +127,7 @@ func (w *walk) string(n *node, v []byte) bool {
 }
 
 func (w *walk) array(n *node, v []byte) bool {
-	if n.items == nil && n.minSize == 0 && n.maxSize == nil {
+	if n.items == nil && n.minItems == 0 && n.maxItems == nil {
 		return true
 	}
 	if !w.spend(len(v)) {
@@ -149,16 +146,16 @@ func (w *walk) array(n *node, v []byte) bool {
 		size++
 	}
 	switch {
-	case size < n.minSize:
-		return w.fail(func() string { return tooFew(size, n.minSize, "item") })
-	case n.maxSize != nil && size > *n.maxSize:
-		return w.fail(func() string { return tooMany(size, *n.maxSize, "item") })
+	case size < n.minItems:
+		return w.fail(func() string { return tooFew(size, n.minItems, "item") })
+	case n.maxItems != nil && size > *n.maxItems:
+		return w.fail(func() string { return tooMany(size, *n.maxItems, "item") })
 	}
 	return ok
 }
 
 func (w *walk) object(n *node, v []byte) bool {
-	if !n.looksInsideObject {
+	if !n.looksInside {
 		return true
 	}
 	if !w.spend(len(v)) {
@@ -190,10 +187,10 @@ func (w *walk) object(n *node, v []byte) bool {
 		ok = w.missing(n, v)
 	}
 	switch {
-	case count < n.minCount:
-		return w.fail(func() string { return tooFew(count, n.minCount, "member") })
-	case n.maxCount != nil && count > *n.maxCount:
-		return w.fail(func() string { return tooMany(count, *n.maxCount, "member") })
+	case count < n.minMembers:
+		return w.fail(func() string { return tooFew(count, n.minMembers, "member") })
+	case n.maxMembers != nil && count > *n.maxMembers:
+		return w.fail(func() string { return tooMany(count, *n.maxMembers, "member") })
 	}
 	return ok
 }

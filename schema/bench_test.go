@@ -1,0 +1,107 @@
+package schema_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/bossman-mcp/bossman/schema"
+)
+
+type benchInput struct {
+	Title    string   `json:"title" doc:"What is to be done" minLen:"1" maxLen:"200"`
+	Priority int      `json:"priority" doc:"Higher comes first" min:"0" max:"9"`
+	State    string   `json:"state" doc:"Where it stands" enum:"open,closed"`
+	Tags     []string `json:"tags,omitempty" doc:"Free labels"`
+	Draft    bool     `json:"draft,omitempty" doc:"Not yet ready"`
+}
+
+const (
+	benchSchema = `{"type":"object","properties":{"title":{"type":"string","minLength":1,"maxLength":200},"priority":{"type":"integer","minimum":0,"maximum":9},"state":{"type":"string","enum":["open","closed"]}},"required":["title","priority","state"],"additionalProperties":false}`
+	benchValue  = `{"title":"Fix the parser","priority":3,"state":"open"}`
+	benchWrong  = `{"titel":"Fix the parser","priority":30,"state":"opne"}`
+)
+
+func BenchmarkInferFiveFields(b *testing.B) {
+	t := reflect.TypeFor[benchInput]()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := schema.Infer(t); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCompilePlan(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := schema.MustParse(benchSchema).Compile(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCompileLibrary(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := schema.ForceLibrary([]byte(benchSchema), schema.Draft2020); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchValidate(b *testing.B, s *schema.Schema, value string, valid bool) {
+	text := []byte(value)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if err := s.Validate(text); (err == nil) != valid {
+			b.Fatal(err)
+		}
+	}
+}
+
+func library(b *testing.B, text string) *schema.Schema {
+	s, err := schema.ForceLibrary([]byte(text), schema.Draft2020)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+func BenchmarkValidateThreeFields(b *testing.B) {
+	b.Run("plan", func(b *testing.B) { benchValidate(b, schema.MustParse(benchSchema), benchValue, true) })
+	b.Run("library", func(b *testing.B) { benchValidate(b, library(b, benchSchema), benchValue, true) })
+}
+
+func BenchmarkExplainThreeProblems(b *testing.B) {
+	b.Run("plan", func(b *testing.B) { benchValidate(b, schema.MustParse(benchSchema), benchWrong, false) })
+	b.Run("library", func(b *testing.B) { benchValidate(b, library(b, benchSchema), benchWrong, false) })
+}
+
+// BenchmarkValidateLongString must show the same throughput for both sizes.
+func BenchmarkValidateLongString(b *testing.B) {
+	const text = `{"type":"object","properties":{"text":{"type":"string","maxLength":10000000}},"additionalProperties":false}`
+	for _, size := range []struct {
+		name  string
+		bytes int
+	}{{"64KiB", 64 << 10}, {"1MiB", 1 << 20}} {
+		value := `{"text":"` + strings.Repeat("lorem ip", size.bytes/8) + `"}`
+		b.Run("plan/"+size.name, func(b *testing.B) { benchValidate(b, schema.MustParse(text), value, true) })
+		b.Run("library/"+size.name, func(b *testing.B) { benchValidate(b, library(b, text), value, true) })
+	}
+}
+
+func BenchmarkDefaults(b *testing.B) {
+	s := schema.MustParse(`{"properties":{"a":{"type":"string"},"limit":{"type":"integer","default":20}}}`)
+	for name, value := range map[string]string{"filled": `{"a":"x"}`, "present": `{"a":"x","limit":3}`} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.Defaults([]byte(value)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,232 @@
+package schema_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/bossman-mcp/bossman/schema"
+)
+
+func TestTextIsKept(t *testing.T) {
+	const text = "{ \"type\":\"number\",\n \"minimum\": 1.50e1, \"x\":\"\\u0061\" }"
+	s, err := schema.Parse([]byte("\n" + text + " "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(s.JSON()); got != text {
+		t.Errorf("got %s, want %s", got, text)
+	}
+}
+
+func TestTextThatIsNoSchemaIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                 "unexpected end",
+		`null`:             "must be an object or a boolean, got null",
+		`[]`:               "must be an object or a boolean, got array of 0 items",
+		`"x"`:              "must be an object or a boolean",
+		`{"a":1,"a":2}`:    "duplicate member name",
+		`{} {}`:            "text after the value",
+		`{"a":"\ud800"}`:   "half a surrogate pair",
+		"{\"a\":\"\xff\"}": "invalid UTF-8",
+	} {
+		if _, err := schema.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want an error with %q", text, err, want)
+		}
+	}
+}
+
+func TestASchemaIsAFieldLikeOthers(t *testing.T) {
+	type tool struct {
+		Name   string         `json:"name"`
+		Input  *schema.Schema `json:"input"`
+		Output *schema.Schema `json:"output,omitzero"`
+	}
+	const text = `{"name":"add","input":{"type":"object","x":1.50}}`
+	var got tool
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Output != nil || got.Input.String() != `{"type":"object","x":1.50}` {
+		t.Errorf("got %v and %v", got.Input, got.Output)
+	}
+	if err := got.Input.Validate([]byte(`1`)); err == nil {
+		t.Error("1 is no object, but valid")
+	}
+	again, err := json.Marshal(got)
+	if err != nil || string(again) != text {
+		t.Errorf("got %s, %v, want %s", again, err, text)
+	}
+	if err := json.Unmarshal([]byte(`{"name":"add","input":5}`), &got); err == nil || !strings.Contains(err.Error(), "object or a boolean") {
+		t.Errorf("got %v, want an error", err)
+	}
+}
+
+func TestNilAndZeroSchemasAcceptEverything(t *testing.T) {
+	var none *schema.Schema
+	for _, s := range []*schema.Schema{none, new(schema.Schema)} {
+		if got := s.String(); got != `{}` {
+			t.Errorf("got text %s", got)
+		}
+		if err := s.Compile(); err != nil {
+			t.Error(err)
+		}
+		if err := s.Validate([]byte(`[1]`)); err != nil {
+			t.Error(err)
+		}
+		if got, err := s.Defaults([]byte(`{}`)); err != nil || string(got) != `{}` {
+			t.Errorf("got %s, %v", got, err)
+		}
+	}
+}
+
+func TestSchemasThatMakeNoSenseAreRefused_R071(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{`{"type":"strin"}`, `type: got string "strin"; did you mean "string"? allowed: `},
+		{`{"properties":{"a":{"minLength":-1}},"required":"x"}`, `properties.a.minLength: must be at least 0, got -1. required: must be an array, got string "x"`},
+		{`{"properties":[]}`, `properties: must be an object, got array of 0 items`},
+		{`{"enum":5}`, `enum: must be an array, got number 5`},
+		{`{"required":["a","a"]}`, `required: must not repeat items`},
+		{`{"$schema":"https://example.com/mine"}`, `dialect "https://example.com/mine" is not supported; supported: 2020-12, 2019-09, draft-07, draft-06, draft-04`},
+		{`{"$schema":"http://json-schema.org/draft-03/schema#"}`, `is not supported`},
+		{`{"$schema":5}`, `$schema: must be a string, got number 5`},
+		{`{"$ref":"#/$defs/nope"}`, `reference to "#/$defs/nope" leads nowhere`},
+		{`{"$ref":"#nope"}`, `reference to "#nope" leads nowhere`},
+		{`{"$ref":"other.json#/a"}`, `reference to "other.json": external references are not fetched`},
+		{`{"$ref":"https://example.com/a.json"}`, `reference to "https://example.com/a.json": external references are not fetched`},
+		{`{"pattern":"(?=a)"}`, `pattern: "(?=a)" is not a supported pattern: invalid or unsupported Perl syntax at "(?=" (patterns have RE2 syntax)`},
+		{`{"patternProperties":{"[":{}}}`, `is not a supported pattern`},
+		{`{"$defs":{"a":{"$id":"x"},"b":{"$id":"x"}}}`, `duplicate id "x"`},
+	} {
+		s, err := schema.Parse([]byte(test.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Compile()
+		if err == nil || !strings.HasPrefix(err.Error(), "compile schema: ") || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s:\n got %v\nwant an error with %s", test.text, err, test.want)
+		}
+		var invalid *schema.Invalid
+		if errors.As(err, &invalid) {
+			t.Errorf("%s: the schema's own error speaks of a value", test.text)
+		}
+		if again := s.Validate([]byte(`1`)); again != err {
+			t.Errorf("%s: Validate says %v", test.text, again)
+		}
+	}
+}
+
+func TestASchemaIsSafeForConcurrentUse(t *testing.T) {
+	for _, text := range []string{benchSchema, `{"anyOf":[` + benchSchema + `]}`} {
+		s := schema.MustParse(text)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for range 20 {
+					if err := s.Validate([]byte(benchValue)); err != nil {
+						t.Error(err)
+					}
+					if err := s.Validate([]byte(benchWrong)); err == nil {
+						t.Error("a wrong value is valid")
+					}
+					if _, err := s.Defaults([]byte(benchValue)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+func TestPlansAllocateNothingForGoodValues(t *testing.T) {
+	s := schema.MustParse(benchSchema)
+	value := []byte(benchValue)
+	if n := testing.AllocsPerRun(100, func() { _ = s.Validate(value) }); n != 0 {
+		t.Errorf("got %v allocations", n)
+	}
+}
+
+func TestTextThatIsNoJSONDoesNotPanic(t *testing.T) {
+	const value = `{"title":"a\u0041","list":[1,-2.5e3,true,null],"state":"open"}`
+	for _, text := range []string{
+		benchSchema,
+		`{"properties":{"title":{"minLength":1,"maxLength":0,"pattern":"x","const":"y"},"list":{"items":{"enum":[1,"a",{}]}}},"additionalProperties":{"maximum":1,"enum":["a","b","c","d","e","f","g","h","i"]}}`,
+		`{"anyOf":[` + benchSchema + `]}`,
+		`{"properties":{"state":{},"x":{"default":1}},"additionalProperties":{"properties":{"y":{"default":2}}}}`,
+	} {
+		s := schema.MustParse(text)
+		for i := range len(value) {
+			for _, broken := range []string{value[:i], value[i:]} {
+				_ = s.Validate([]byte(broken))
+				_, _ = s.Defaults([]byte(broken))
+			}
+		}
+	}
+}
+
+func TestMustParsePanicsWithTheText(t *testing.T) {
+	defer func() {
+		if p := recover(); p == nil || !strings.Contains(p.(string), `{"type"`) {
+			t.Errorf("got panic %v", p)
+		}
+	}()
+	schema.MustParse(`{"type"`)
+}
+
+func TestDefaultsAreFilledIn(t *testing.T) {
+	const text = `{
+		"properties":{
+			"limit":{"type":"integer","default":20},
+			"filter":{"$ref":"#/$defs/filter"},
+			"list":{"items":{"properties":{"n":{"default":1}}}},
+			"next":{"$ref":"#"}
+		},
+		"additionalProperties":{"properties":{"z":{"default":null}}},
+		"allOf":[{"properties":{"deep":{"default":{"a":[]}}}}],
+		"$defs":{"filter":{"properties":{"state":{"default":"open"}}}}
+	}`
+	s := schema.MustParse(text)
+	for _, test := range []struct{ name, value, want string }{
+		{"absent members are filled in", `{}`, `{"limit":20,"deep":{"a":[]}}`},
+		{"present members stay", `{"limit":null,"deep":1}`, `{"limit":null,"deep":1}`},
+		{"nested objects are filled in", `{"limit":1,"deep":0,"filter":{ }}`, `{"limit":1,"deep":0,"filter":{"state":"open"}}`},
+		{"items are filled in", `{"limit":1,"deep":0,"list":[{},{"n":2},3]}`, `{"limit":1,"deep":0,"list":[{"n":1},{"n":2},3]}`},
+		{"references to the root are followed", `{"limit":1,"deep":0,"next":{"deep":0}}`, `{"limit":1,"deep":0,"next":{"deep":0,"limit":20}}`},
+		{"other members are filled in", `{"limit":1,"deep":0,"x":{}}`, `{"limit":1,"deep":0,"x":{"z":null}}`},
+		{"numbers and escapes stay as they are", `{"a\"b":1.50,"limit":1e2}`, `{"a\"b":1.50,"limit":1e2,"deep":{"a":[]}}`},
+		{"what is no object stays", `[1]`, `[1]`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := s.Defaults([]byte(test.value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != test.want {
+				t.Errorf("\n got %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestDefaultsReturnTheValueItselfWhenNothingIsMissing(t *testing.T) {
+	for _, text := range []string{`{"properties":{"a":{"default":1}}}`, `{"properties":{"a":{}}}`, `true`} {
+		value := []byte(` {"a":2} `)
+		got, err := schema.MustParse(text).Defaults(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if &got[0] != &value[0] || len(got) != len(value) {
+			t.Errorf("%s: got a copy", text)
+		}
+	}
+}
+
+func TestDefaultsOfABrokenSchemaAreAnError(t *testing.T) {
+	if _, err := schema.MustParse(`{"type":5}`).Defaults([]byte(`{}`)); err == nil {
+		t.Error("got no error")
+	}
+}
