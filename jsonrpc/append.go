@@ -15,8 +15,8 @@ type Appender interface {
 	AppendJSON(dst []byte) ([]byte, error)
 }
 
-// AppendValue appends v as JSON: an [Appender] by its method, raw JSON as it
-// is, nil as null, anything else as package json writes it.
+// AppendValue appends v as JSON: an [Appender] by its method, a jsontext.Value as
+// it is and unchecked, nil as null, anything else as package json writes it.
 func AppendValue(dst []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case nil:
@@ -37,7 +37,7 @@ func AppendValue(dst []byte, v any) ([]byte, error) {
 }
 
 // AppendRequest appends a request, or a notification when id is zero. Nil
-// params are left out.
+// params, and an empty jsontext.Value, are left out.
 func AppendRequest(dst []byte, id ID, method string, params any) ([]byte, error) {
 	dst = append(dst, `{"jsonrpc":"2.0"`...)
 	if !id.IsZero() {
@@ -46,7 +46,7 @@ func AppendRequest(dst []byte, id ID, method string, params any) ([]byte, error)
 	}
 	dst = append(dst, `,"method":`...)
 	dst = jsonscan.AppendQuote(dst, method)
-	if params != nil {
+	if raw, ok := params.(jsontext.Value); params != nil && (!ok || len(raw) > 0) {
 		var err error
 		dst = append(dst, `,"params":`...)
 		if dst, err = AppendValue(dst, params); err != nil {
@@ -66,7 +66,8 @@ func AppendResult(dst []byte, id ID, result any) ([]byte, error) {
 }
 
 // AppendError appends the response that carries e. The id is left out when it
-// is zero, which means that the request's id could not be read.
+// is zero, which means that the request's id could not be read. Data that is no
+// JSON is left out too.
 func AppendError(dst []byte, id ID, e *Error) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0"`...)
 	if !id.IsZero() {
@@ -77,7 +78,7 @@ func AppendError(dst []byte, id ID, e *Error) []byte {
 	dst = strconv.AppendInt(dst, int64(e.Code), 10)
 	dst = append(dst, `,"message":`...)
 	dst = jsonscan.AppendQuote(dst, e.Message)
-	if len(e.Data) > 0 {
+	if len(e.Data) > 0 && jsonscan.Check(e.Data, MaxDepth-2) == nil {
 		dst = append(dst, `,"data":`...)
 		dst = append(dst, e.Data...)
 	}

@@ -2,8 +2,11 @@ package jsonrpc
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
 )
 
 // The codes that JSON-RPC 2.0 defines.
@@ -17,7 +20,7 @@ const (
 
 // Error is an error as it travels: what one side says went wrong with the
 // other's request. Handlers return it to choose the code; callers find it with
-// errors.As.
+// errors.As. [AppendError] writes it.
 type Error struct {
 	Code    int            `json:"code"`
 	Message string         `json:"message"`
@@ -25,6 +28,26 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
+
+// read fills e from raw, which is strict JSON, and reports whether that is an
+// error object: it needs an integer code and a message.
+func (e *Error) read(raw []byte) bool {
+	hasCode, hasMessage := false, false
+	for name, value := range jsonscan.Members(raw) {
+		switch string(name) {
+		case "code":
+			var err error
+			e.Code, err = strconv.Atoi(string(value))
+			hasCode = err == nil
+		case "message":
+			e.Message = jsonscan.Unquote(value)
+			hasMessage = jsonscan.KindOf(value) == jsonscan.String
+		case "data":
+			e.Data = value
+		}
+	}
+	return hasCode && hasMessage
+}
 
 // ParseError says that text is no JSON.
 func ParseError(err error) *Error {

@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -62,12 +63,13 @@ func (id ID) IsZero() bool { return id.text == "" }
 func (id ID) String() string { return id.text }
 
 // Key returns an id that is equal for equal values: strings lose the escapes
-// they do not need.
+// they do not need, and zero its sign.
 func (id ID) Key() ID {
-	for i := range len(id.text) {
-		if id.text[i] == '\\' {
-			return StringID(jsonscan.Unquote([]byte(id.text)))
-		}
+	switch {
+	case id.text == "-0":
+		return ID{"0"}
+	case strings.IndexByte(id.text, '\\') >= 0:
+		return StringID(jsonscan.Unquote([]byte(id.text)))
 	}
 	return id
 }

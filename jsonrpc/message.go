@@ -1,7 +1,8 @@
 package jsonrpc
 
 import (
-	"github.com/go-json-experiment/json"
+	"sync"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
@@ -37,9 +38,11 @@ func IsBatch(text []byte) bool {
 // Parse reads one message. The JSON must be strict: exact member names, no
 // duplicates, valid UTF-8, nested at most [MaxDepth] deep. The error is an
 // [*Error] to answer with; the message then still carries the id, if it could
-// be read.
+// be read, the method, if only the params are wrong, and Result or Error if it
+// was meant as a response, which nobody must answer.
 func Parse(text []byte) (Message, error) {
-	var e envelope
+	e := envelopes.Get().(*envelope)
+	defer e.release()
 	if err := jsonscan.CheckMembers(text, MaxDepth, e.visit); err != nil {
 		return Message{}, ParseError(err)
 	}
@@ -49,15 +52,18 @@ func Parse(text []byte) (Message, error) {
 	return e.message()
 }
 
-// ParseBatch splits a batch into the texts of its messages, to be given to
-// [Parse] one by one. The error is an [*Error].
+// ParseBatch splits a batch into the texts of its messages, at most most of
+// them, to be given to [Parse] one by one. The error is an [*Error].
 func ParseBatch(text []byte, most int) ([]jsontext.Value, error) {
 	if err := jsonscan.Check(text, MaxDepth+1); err != nil {
 		return nil, ParseError(err)
 	}
+	if !IsBatch(text) {
+		return nil, InvalidRequest("a batch must be an array")
+	}
 	var all []jsontext.Value
 	for element := range jsonscan.Elements(text) {
-		if len(all) == most {
+		if len(all) >= most {
 			return nil, InvalidRequest("a batch may hold at most %d messages", most)
 		}
 		all = append(all, element)
@@ -71,9 +77,23 @@ func ParseBatch(text []byte, most int) ([]jsontext.Value, error) {
 // envelope holds the raw members of one message.
 type envelope struct {
 	version, id, method, params, result, error []byte
+
+	visit func(name, value []byte) // take, bound once and not for each message
 }
 
-func (e *envelope) visit(name, value []byte) {
+var envelopes = sync.Pool{New: func() any {
+	e := new(envelope)
+	e.visit = e.take
+	return e
+}}
+
+// release gives the envelope back without the text it pointed to.
+func (e *envelope) release() {
+	*e = envelope{visit: e.visit}
+	envelopes.Put(e)
+}
+
+func (e *envelope) take(name, value []byte) {
 	switch string(name) {
 	case "jsonrpc":
 		e.version = value
@@ -91,18 +111,23 @@ func (e *envelope) visit(name, value []byte) {
 }
 
 func (e *envelope) message() (m Message, err error) {
+	answers := e.method == nil && (e.result != nil || e.error != nil)
+	if answers {
+		m.Result = e.result
+		if e.error != nil {
+			m.Error = new(Error)
+		}
+	}
 	if e.id != nil && (e.method != nil || jsonscan.KindOf(e.id) != jsonscan.Null) {
 		if m.ID, err = ParseID(e.id); err != nil {
 			return m, err
 		}
 	}
 	switch {
-	case string(e.version) != `"2.0"`:
+	case string(e.version) != `"2.0"` && jsonscan.Unquote(e.version) != "2.0":
 		return m, InvalidRequest(`jsonrpc must be "2.0"`)
-	case e.method == nil && e.result == nil && e.error == nil:
-		return m, InvalidRequest("method is missing")
-	case e.method == nil:
-		return e.response(m)
+	case answers:
+		return m, e.response(m)
 	case e.result != nil || e.error != nil:
 		return m, InvalidRequest("a message has a method or a result, not both")
 	case jsonscan.KindOf(e.method) != jsonscan.String:
@@ -121,19 +146,16 @@ func (e *envelope) message() (m Message, err error) {
 	return m, nil
 }
 
-func (e *envelope) response(m Message) (Message, error) {
+// response reads the rest of a message that has a result or an error and no
+// method.
+func (e *envelope) response(m Message) error {
 	switch {
 	case e.result != nil && e.error != nil:
-		return m, InvalidRequest("a response has a result or an error, not both")
+		return InvalidRequest("a response has a result or an error, not both")
 	case e.result != nil && m.ID.IsZero():
-		return m, InvalidRequest("a result needs the id it answers")
-	case e.result != nil:
-		m.Result = e.result
-		return m, nil
+		return InvalidRequest("a result needs the id it answers")
+	case e.error != nil && !m.Error.read(e.error):
+		return InvalidRequest("error must be an object with an integer code and a message")
 	}
-	m.Error = new(Error)
-	if err := json.Unmarshal(e.error, m.Error); err != nil {
-		return m, InvalidRequest("error must be an object with an integer code and a message")
-	}
-	return m, nil
+	return nil
 }

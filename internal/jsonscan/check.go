@@ -27,8 +27,9 @@ func Check(data []byte, maxDepth int) error {
 
 // CheckMembers is [Check] that also shows each member of the outermost object
 // to visit, once it is known to be good: one pass finds an envelope's parts.
-// The name is unescaped. What visit saw counts only if the error is nil, since
-// what follows a good member may be bad.
+// The name is unescaped. Both slices end where their capacity does. What visit
+// saw counts only if the error is nil, since what follows a good member may be
+// bad.
 func CheckMembers(data []byte, maxDepth int, visit func(name, value []byte)) error {
 	c := checkers.Get().(*checker)
 	*c = checker{data: data, maxDepth: maxDepth, visit: visit, names: c.names[:0]}
@@ -179,7 +180,7 @@ func (c *checker) object(depth int) bool {
 			return false
 		}
 		if depth == 1 && c.visit != nil {
-			c.show(name, c.data[at:c.pos])
+			c.show(name, c.data[at:c.pos:c.pos])
 		}
 		done, ok := c.next('}')
 		if done || !ok {
@@ -190,7 +191,7 @@ func (c *checker) object(depth int) bool {
 }
 
 func (c *checker) show(name span, value []byte) {
-	text := c.data[name.from:name.to]
+	text := c.data[name.from:name.to:name.to]
 	if name.escaped {
 		text = appendUnescaped(nil, text)
 	}
@@ -296,16 +297,18 @@ func (c *checker) string() (span, bool) {
 // control character, no quote, no backslash.
 func (c *checker) skipPlain() {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	for len(c.data)-c.pos >= 8 {
-		x := binary.LittleEndian.Uint64(c.data[c.pos:])
+	rest := c.data[c.pos:]
+	for len(rest) >= 8 {
+		x := binary.LittleEndian.Uint64(rest)
 		quote := x ^ ones*'"'
 		slash := x ^ ones*'\\'
 		special := (quote-ones)&^quote | (slash-ones)&^slash | (x-ones*' ')&^x | x
 		if special&tops != 0 {
-			return
+			break
 		}
-		c.pos += 8
+		rest = rest[8:]
 	}
+	c.pos = len(c.data) - len(rest)
 }
 
 func (c *checker) escape() bool {

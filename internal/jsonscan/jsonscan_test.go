@@ -108,7 +108,7 @@ func TestReadersTrustButDoNotPanic(t *testing.T) {
 
 func BenchmarkCheck(b *testing.B) {
 	for _, bc := range []struct{ name, text string }{
-		{"call", `{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},"name":"add","arguments":{"a":2,"b":40}}}`},
+		{"call", `{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2000-01-01","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},"name":"add","arguments":{"a":2,"b":40}}}`},
 		{"64KiB", `{"text":"` + strings.Repeat("all work and no play ", 3100) + `"}`},
 	} {
 		b.Run(bc.name, func(b *testing.B) {

@@ -59,20 +59,22 @@ func Trim(raw []byte) []byte {
 
 // Members yields the name, unescaped, and the raw value of each member of an
 // object, in order. It yields nothing when obj is no object. Both slices belong
-// to obj, except for names that were written with escapes.
+// to obj, except for names that were written with escapes; appending to them
+// copies.
 func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		i := open(obj, '{')
 		for i < len(obj) && obj[i] == '"' {
 			end := stringEnd(obj, i)
-			name := obj[i+1 : max(i+1, end-1)]
+			last := max(i+1, end-1)
+			name := obj[i+1 : last : last]
 			if bytes.IndexByte(name, '\\') >= 0 {
 				name = appendUnescaped(nil, name)
 			}
 			i = skipSpace(obj, end)
 			i = skipSpace(obj, i+1) // the colon
 			end = valueEnd(obj, i)
-			if end <= i || !yield(name, obj[i:end]) {
+			if end <= i || !yield(name, obj[i:end:end]) {
 				return
 			}
 			i = skipSpace(obj, end)
@@ -82,13 +84,14 @@ func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 }
 
 // Elements yields the raw value of each element of an array, in order, and
-// nothing when arr is no array.
+// nothing when arr is no array. The slices belong to arr; appending to them
+// copies.
 func Elements(arr []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) {
 		i := open(arr, '[')
 		for i < len(arr) && arr[i] != ']' {
 			end := valueEnd(arr, i)
-			if end <= i || !yield(arr[i:end]) {
+			if end <= i || !yield(arr[i:end:end]) {
 				return
 			}
 			i = skipSpace(arr, end)

@@ -29,10 +29,12 @@ type Request struct {
 	Method string
 	Params jsontext.Value // an object or nil; belongs to the request, no one else writes to it
 
-	peer   *Peer
-	key    jsonrpc.ID
-	to     sink
-	cancel context.CancelFunc
+	peer     *Peer
+	key      jsonrpc.ID
+	to       sink
+	cancel   context.CancelFunc
+	returned bool         // the handler has; changed only by the table
+	speaking sync.RWMutex // read-held while a notification is sent, so that none follows the answer
 }
 
 // Peer returns the connection that the request came on.
@@ -41,6 +43,8 @@ func (r *Request) Peer() *Peer { return r.peer }
 // Notify sends a notification that belongs to this request. It sends nothing,
 // and returns context.Canceled, once the request was answered or cancelled.
 func (r *Request) Notify(ctx context.Context, method string, params any) error {
+	r.speaking.RLock()
+	defer r.speaking.RUnlock()
 	if !r.peer.table.live(r) {
 		return context.Canceled
 	}
@@ -48,26 +52,35 @@ func (r *Request) Notify(ctx context.Context, method string, params any) error {
 }
 
 // Finish answers a request that was left [Open]. Nothing is written if it was
-// answered or cancelled before.
+// answered or cancelled before. It blocks while the other side is not reading;
+// of ctx only the values count.
 func (r *Request) Finish(ctx context.Context, result any, err error) {
-	if !r.peer.table.retire(r) {
+	r.speaking.Lock()
+	mine := r.peer.table.retire(r)
+	r.speaking.Unlock()
+	if !mine {
 		return
 	}
+	defer r.peer.table.sent()
 	r.cancel()
 	buf := buffers.Get().(*[]byte)
 	*buf = r.peer.encode((*buf)[:0], r, result, err)
 	r.to.put(ctx, *buf)
-	r.to.leave()
-	if cap(*buf) <= maxPooled {
-		buffers.Put(buf)
-	}
+	r.to.leave(ctx)
+	recycle(buf)
 }
 
-// buffers holds what responses are encoded into. Buffers that grew large are
+// buffers holds what messages are encoded into. Buffers that grew large are
 // left to the collector.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxPooled = 64 << 10
+
+func recycle(buf *[]byte) {
+	if cap(*buf) <= maxPooled {
+		buffers.Put(buf)
+	}
+}
 
 // serve answers one request, on a goroutine of its own unless it must be
 // answered in order.
@@ -84,32 +97,47 @@ func (p *Peer) serve(ctx context.Context, m *jsonrpc.Message, to sink) {
 		p.answer(ctx, r)
 		return
 	}
-	p.calls.Go(func() { p.answer(ctx, r) }) // Run waits for it
+	go p.answer(ctx, r) // Run waits for it: admit has added it to the table's work
 }
 
 func (p *Peer) answer(ctx context.Context, r *Request) {
-	result, err := p.guarded(ctx, r)
-	if result == Open && err == nil {
-		return
-	}
-	r.Finish(ctx, result, err)
-	r.cancel()
+	defer p.table.work.Done()
+	var result any
+	var err error = jsonrpc.InternalError("the handler failed") // unless it returns: it may end its goroutine
+	defer func() {
+		p.table.returned(r)
+		if result != Open || err != nil {
+			r.Finish(ctx, result, err)
+			r.cancel()
+		}
+	}()
+	result, err = p.guarded(ctx, r)
 }
 
 // guarded calls the handler; a panic costs this request only.
 func (p *Peer) guarded(ctx context.Context, r *Request) (result any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			p.log.Error("handler panicked", "method", r.Method, "panic", v, "stack", string(debug.Stack()))
+			p.logPanic(r.Method, v)
 			result, err = nil, jsonrpc.InternalError("the handler failed")
 		}
 	}()
 	return p.handler.Answer(ctx, r)
 }
 
+func (p *Peer) logPanic(method string, v any) {
+	p.log.Error("handler panicked", "method", method, "panic", v, "stack", string(debug.Stack()))
+}
+
 // encode writes the response to r. A result that cannot be written as JSON is
-// an internal error.
-func (p *Peer) encode(dst []byte, r *Request, result any, err error) []byte {
+// an internal error, also when it panics.
+func (p *Peer) encode(dst []byte, r *Request, result any, err error) (out []byte) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.logPanic(r.Method, v)
+			out = appendFailure(dst[:0], r.ID, jsonrpc.InternalError("the result could not be encoded"))
+		}
+	}()
 	if err == nil {
 		out, encErr := jsonrpc.AppendResult(dst, r.ID, result)
 		if encErr == nil {
@@ -118,8 +146,7 @@ func (p *Peer) encode(dst []byte, r *Request, result any, err error) []byte {
 		p.log.Error("encode result", "method", r.Method, "error", encErr)
 		err = jsonrpc.InternalError("the result could not be encoded")
 	}
-	var wire *jsonrpc.Error
-	if !errors.As(err, &wire) {
+	if wireError(err) == nil {
 		p.log.Error("request failed", "method", r.Method, "error", err)
 	}
 	return appendFailure(dst[:0], r.ID, err)
@@ -128,28 +155,53 @@ func (p *Peer) encode(dst []byte, r *Request, result any, err error) []byte {
 // appendFailure appends the error response for err. What is no [*jsonrpc.Error]
 // says nothing about our insides.
 func appendFailure(dst []byte, id jsonrpc.ID, err error) []byte {
-	var wire *jsonrpc.Error
-	if !errors.As(err, &wire) {
-		wire = jsonrpc.InternalError("the request failed")
+	e := wireError(err)
+	if e == nil {
+		e = jsonrpc.InternalError("the request failed")
 	}
-	return jsonrpc.AppendError(dst, id, wire)
+	return jsonrpc.AppendError(dst, id, e)
+}
+
+// wireError returns the error in err that may be sent, nil if there is none.
+func wireError(err error) *jsonrpc.Error {
+	var e *jsonrpc.Error
+	errors.As(err, &e)
+	return e
 }
 
 // notice takes a notification: a cancellation itself, the rest by the handler.
 func (p *Peer) notice(ctx context.Context, m *jsonrpc.Message) {
 	defer func() {
 		if v := recover(); v != nil {
-			p.log.Error("handler panicked", "method", m.Method, "panic", v, "stack", string(debug.Stack()))
+			p.logPanic(m.Method, v)
 		}
 	}()
-	if m.Method != CancelMethod {
+	switch {
+	case m.Method == CancelMethod:
+		p.drop(ctx, m.Params)
+	case !p.table.over():
 		p.handler.Notice(ctx, m.Method, m.Params)
-		return
 	}
-	id, err := jsonrpc.ParseID(jsonscan.Get(m.Params, "requestId"))
+}
+
+// drop gives up the request that a cancellation names, unanswered. Cancellations
+// of anything else are ignored.
+func (p *Peer) drop(ctx context.Context, params []byte) {
+	id, err := jsonrpc.ParseID(jsonscan.Get(params, "requestId"))
 	if err != nil {
 		p.log.Debug("ignored a cancellation", "error", err)
 		return
 	}
-	p.table.cancel(id)
+	r := p.table.cancel(id)
+	if r == nil {
+		if p.opts.OnCancel != nil {
+			p.opts.OnCancel(id)
+			return
+		}
+		p.log.Debug("ignored a cancellation", "id", id.String(), "error", "it is not in flight")
+		return
+	}
+	p.log.Debug("request cancelled", "id", id.String(), "method", r.Method, "reason", jsonscan.Unquote(jsonscan.Get(params, "reason")))
+	r.cancel()
+	r.to.leave(ctx)
 }

@@ -1,8 +1,8 @@
 package peer
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/bossman-mcp/bossman/jsonrpc"
@@ -11,51 +11,61 @@ import (
 // takeBatch serves the messages of a batch at once and answers with one array,
 // or with nothing when none of them wants an answer.
 func (p *Peer) takeBatch(ctx context.Context, text []byte) {
-	if p.opts.Batches == nil || !p.opts.Batches() {
-		p.refuse(ctx, jsonrpc.ID{}, jsonrpc.InvalidRequest("batches are not part of this protocol revision"), wire{p})
-		return
-	}
 	messages, err := jsonrpc.ParseBatch(text, p.opts.MaxBatch)
+	var wrong *jsonrpc.Error
+	isJSON := !errors.As(err, &wrong) || wrong.Code != jsonrpc.CodeParseError
+	if isJSON && (p.opts.Batches == nil || !p.opts.Batches()) {
+		err = jsonrpc.InvalidRequest("batches are not part of this protocol revision")
+	}
 	if err != nil {
-		p.refuse(ctx, jsonrpc.ID{}, err, wire{p})
+		p.reject(ctx, jsonrpc.ID{}, err, wire{p})
 		return
 	}
-	b := &batch{}
+	if !p.table.join() {
+		p.refuse(ctx, jsonrpc.ID{}, errClosing(), wire{p})
+		return
+	}
+	defer p.table.work.Done()
+	b := &batch{p: p}
+	b.enter()
 	for _, message := range messages {
 		p.take(ctx, message, b)
 	}
-	p.calls.Go(func() { // Run waits for it
-		b.inFlight.Wait()
-		if array := b.array(); array != nil {
-			wire{p}.put(ctx, array)
-		}
-	})
+	b.leave(ctx)
 }
 
-// batch gathers the responses of one array.
+// batch gathers the responses of one array. Whoever is the last to leave sends
+// it, so that nobody has to wait.
 type batch struct {
-	inFlight sync.WaitGroup
+	p *Peer
 
 	mu      sync.Mutex
-	answers [][]byte
+	inside  int    // requests that may still be answered, and the reader of the batch
+	answers []byte // the array so far, without its closing bracket
 }
 
-func (b *batch) enter() { b.inFlight.Add(1) }
-func (b *batch) leave() { b.inFlight.Done() }
+func (b *batch) enter() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.inside++
+}
 
 func (b *batch) put(_ context.Context, response []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.answers = append(b.answers, bytes.Clone(response))
+	separator := byte(',')
+	if len(b.answers) == 0 {
+		separator = '['
+	}
+	b.answers = append(append(b.answers, separator), response...)
 }
 
-// array returns the answers as a JSON array, nil when there are none.
-func (b *batch) array() []byte {
+func (b *batch) leave(ctx context.Context) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.answers) == 0 {
-		return nil
+	b.inside--
+	last := b.inside == 0
+	b.mu.Unlock()
+	if last && len(b.answers) > 0 {
+		wire{b.p}.put(ctx, append(b.answers, ']'))
 	}
-	array := append([]byte{'['}, bytes.Join(b.answers, []byte{','})...)
-	return append(array, ']')
 }

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,33 +14,51 @@ import (
 
 // Call sends a request and waits for its answer, which it decodes into result
 // unless that is nil. An error of the other side is a [*jsonrpc.Error]; any
-// other error is local. When ctx ends first, the other side is told by
-// [CancelMethod] and Call returns ctx's error.
+// other error is local, and matches [ErrNotSent] when the request never left.
+// When ctx ends first, the other side is told by [CancelMethod] and Call returns
+// ctx's error. Params that are [Numbered] are told the request's id.
 func (p *Peer) Call(ctx context.Context, method string, params, result any) error {
 	id, o, err := p.table.expect()
 	if err != nil {
-		return fmt.Errorf("call %s: %w", method, err)
+		return notSent{fmt.Errorf("call %s: %w", method, err)}
 	}
-	message, err := jsonrpc.AppendRequest(nil, id, method, params)
-	if err == nil {
-		err = p.transport.Send(ctx, message)
+	if n, ok := params.(Numbered); ok {
+		n.Number(id)
 	}
-	if err != nil {
-		if p.table.forget(id, &p.calls) {
-			p.calls.Done()
-		}
-		return fmt.Errorf("call %s: %w", method, err)
+	if err := p.send(ctx, id, method, params); err != nil {
+		p.table.forget(id)
+		return notSent{fmt.Errorf("call %s: %w", method, err)}
 	}
 	select {
 	case <-o.done:
 		return o.decode(method, result)
 	case <-ctx.Done():
-		if p.table.forget(id, &p.calls) {
-			go p.giveUp(id, context.Cause(ctx)) // Run waits for it
-		}
-		return fmt.Errorf("call %s: %w", method, ctx.Err())
 	}
+	if !p.table.forget(id) { // it was answered meanwhile
+		return o.decode(method, result)
+	}
+	if p.table.join() {
+		go p.giveUp(id, context.Cause(ctx)) // Run waits for it
+	}
+	return fmt.Errorf("call %s: %w", method, ctx.Err())
 }
+
+// Numbered is implemented by params that need to know the id of the request they
+// belong to, as those of a subscription do.
+type Numbered interface {
+	// Number is called once, before the request is sent and so before anything
+	// can come back that refers to it.
+	Number(id jsonrpc.ID)
+}
+
+// ErrNotSent is what errors of [Peer.Call] match when the transport took nothing
+// of the request, so that it may be sent again elsewhere.
+var ErrNotSent = errors.New("request not sent")
+
+type notSent struct{ error }
+
+func (e notSent) Unwrap() error        { return e.error }
+func (e notSent) Is(target error) bool { return target == ErrNotSent }
 
 func (o *outgoing) decode(method string, result any) error {
 	switch {
@@ -55,7 +74,7 @@ func (o *outgoing) decode(method string, result any) error {
 		return nil
 	}
 	if err := json.Unmarshal(o.answer.Result, result); err != nil {
-		return fmt.Errorf("call %s: read result: %w", method, err)
+		return fmt.Errorf("call %s: read result: %v", method, err) // not wrapped: it is no error that they sent
 	}
 	return nil
 }
@@ -63,7 +82,7 @@ func (o *outgoing) decode(method string, result any) error {
 // giveUp tells the other side that nobody waits for id any more. A peer that is
 // not reading must not hold the caller up, so it happens aside.
 func (p *Peer) giveUp(id jsonrpc.ID, reason error) {
-	defer p.calls.Done()
+	defer p.table.work.Done()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	params := struct {
@@ -77,16 +96,20 @@ func (p *Peer) giveUp(id jsonrpc.ID, reason error) {
 
 // Notify sends a notification. Nil params are left out.
 func (p *Peer) Notify(ctx context.Context, method string, params any) error {
-	buf := buffers.Get().(*[]byte)
-	message, err := jsonrpc.AppendRequest((*buf)[:0], jsonrpc.ID{}, method, params)
-	if err == nil {
-		err = p.transport.Send(ctx, message)
-	}
-	if *buf = message; cap(message) <= maxPooled {
-		buffers.Put(buf)
-	}
-	if err != nil {
+	if err := p.send(ctx, jsonrpc.ID{}, method, params); err != nil {
 		return fmt.Errorf("notify %s: %w", method, err)
 	}
 	return nil
+}
+
+// send sends a request, or a notification when id is zero.
+func (p *Peer) send(ctx context.Context, id jsonrpc.ID, method string, params any) error {
+	buf := buffers.Get().(*[]byte)
+	message, err := jsonrpc.AppendRequest((*buf)[:0], id, method, params)
+	if err != nil {
+		return fmt.Errorf("encode params: %v", err) // not wrapped: it is no error that they sent
+	}
+	*buf = message
+	defer recycle(buf)
+	return p.transport.Send(ctx, message)
 }

@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -36,6 +37,10 @@ type Options struct {
 	// requests in flight: the time to finish those that were left [Open]. Nil:
 	// nothing.
 	OnEnd func()
+	// OnCancel hears, on the reading goroutine, of cancellations that name nothing
+	// of the other side's in flight; a server cancels a subscription of ours so.
+	// Nil: they are ignored.
+	OnCancel func(id jsonrpc.ID)
 	// Quiet logs messages that cannot be read instead of answering them, as one
 	// does with a child that prints on its output.
 	Quiet bool
@@ -59,14 +64,15 @@ type Peer struct {
 	opts      Options
 	log       *slog.Logger
 
-	table table
-	calls sync.WaitGroup // goroutines that answer requests or send cancellations
+	table   table
+	closing chan struct{} // closed by Close
+	once    sync.Once     // closes closing
 }
 
 // New returns the peer that speaks over t and lets h answer. It does nothing
 // until [Peer.Run].
 func New(t Transport, h Handler, opts *Options) *Peer {
-	p := &Peer{transport: t, handler: h}
+	p := &Peer{transport: t, handler: h, closing: make(chan struct{})}
 	if opts != nil {
 		p.opts = *opts
 	}
@@ -86,11 +92,12 @@ func New(t Transport, h Handler, opts *Options) *Peer {
 	return p
 }
 
-// Run reads and serves until the end of input or of ctx, neither of which is an
-// error, or until the transport fails. Then it takes nothing new, fails the
-// calls that wait for an answer, lets the requests in flight finish for
-// [Options.Drain], cancels the rest and closes the transport. A handler that
-// ignores its context for another 400 ms is left behind, and logged.
+// Run reads and serves until the end of input or of ctx or until [Peer.Close],
+// none of which is an error, or until the transport fails. Then it takes nothing
+// new, fails the calls that wait for an answer, lets the requests in flight
+// finish for [Options.Drain], cancels the rest and closes the transport. A
+// handler that ignores its context for another 400 ms is left behind, and
+// logged.
 func (p *Peer) Run(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -103,13 +110,17 @@ func (p *Peer) Run(ctx context.Context) error {
 	case err = <-input:
 		ended = true
 	case <-ctx.Done():
+	case <-p.closing:
 	}
-	if errors.Is(err, io.EOF) {
+	reason := ErrClosed
+	if errors.Is(err, io.EOF) || errors.Is(err, ErrClosed) {
 		err = nil
+	} else if err != nil {
+		reason = fmt.Errorf("%w: %w", ErrClosed, err)
 	}
-	p.table.close(errors.Join(ErrClosed, err))
+	p.table.close(reason)
 	if p.opts.OnEnd != nil {
-		p.opts.OnEnd()
+		p.table.work.Go(p.opts.OnEnd) // aside, since answers block while nobody reads them; finish waits for it
 	}
 	p.finish(cancel)
 	_ = p.transport.Close()
@@ -122,16 +133,22 @@ func (p *Peer) Run(ctx context.Context) error {
 	return err
 }
 
-// Close ends the connection at once. Run returns soon after.
-func (p *Peer) Close() error { return p.transport.Close() }
+// Close ends the connection at once: what is in flight is not waited for, only
+// cancelled. Run returns soon after.
+func (p *Peer) Close() error {
+	p.once.Do(func() { close(p.closing) })
+	p.table.close(ErrClosed)
+	return p.transport.Close()
+}
 
 // read serves messages until the transport ends.
 func (p *Peer) read(ctx context.Context) error {
 	for {
 		message, err := p.transport.Receive(ctx)
 		switch {
+		case p.lost(err):
 		case errors.Is(err, ErrTooLong):
-			p.refuse(ctx, jsonrpc.ID{}, jsonrpc.InvalidRequest("%v", err), wire{p})
+			p.reject(ctx, jsonrpc.ID{}, jsonrpc.InvalidRequest("%v", err), wire{p})
 		case err != nil:
 			return err
 		case jsonrpc.IsBatch(message):
@@ -147,12 +164,13 @@ func (p *Peer) read(ctx context.Context) error {
 func (p *Peer) finish(cancel context.CancelFunc) {
 	idle := make(chan struct{})
 	go func() { // ends with the last request
-		p.calls.Wait()
+		p.table.work.Wait()
 		close(idle)
 	}()
 	select {
 	case <-idle:
 		return
+	case <-p.closing:
 	case <-time.After(p.opts.Drain):
 	}
 	cancel()
@@ -164,18 +182,18 @@ func (p *Peer) finish(cancel context.CancelFunc) {
 }
 
 // sink is where the responses to one text belong: the wire, or a batch. Each
-// request that enters leaves, answered or not.
+// request that enters leaves, answered or not. Put must not keep the response.
 type sink interface {
 	enter()
 	put(ctx context.Context, response []byte)
-	leave()
+	leave(ctx context.Context)
 }
 
 // wire sends each response by itself.
 type wire struct{ p *Peer }
 
-func (wire) enter() {}
-func (wire) leave() {}
+func (wire) enter()                {}
+func (wire) leave(context.Context) {}
 
 func (w wire) put(ctx context.Context, response []byte) {
 	if err := w.p.transport.Send(context.WithoutCancel(ctx), response); err != nil {
@@ -186,23 +204,33 @@ func (w wire) put(ctx context.Context, response []byte) {
 // take serves one message.
 func (p *Peer) take(ctx context.Context, text []byte, to sink) {
 	m, err := jsonrpc.Parse(text)
+	isAnswer := m.Result != nil || m.Error != nil
 	switch {
+	case isAnswer:
+		if !p.table.resolve(&m, err) {
+			p.log.Warn("dropped a response that nobody waits for", "id", m.ID.String(), "error", m.Error, "malformed", err)
+		}
+	case err != nil && m.IsNotification(): // its params are wrong, of which nobody is told
+		p.log.Warn("dropped a notification", "method", m.Method, "error", err)
 	case err != nil:
-		p.refuse(ctx, m.ID, err, to)
+		p.reject(ctx, m.ID, err, to)
 	case m.IsRequest():
 		p.serve(ctx, &m, to)
-	case m.IsNotification():
+	default:
 		p.notice(ctx, &m)
-	case !p.table.resolve(&m):
-		p.log.Warn("dropped a response that nobody waits for", "id", m.ID.String())
 	}
 }
 
-// refuse answers, or in quiet mode logs, a message that cannot be served.
-func (p *Peer) refuse(ctx context.Context, id jsonrpc.ID, err error, to sink) {
+// reject answers a message that cannot be read. In quiet mode it only logs.
+func (p *Peer) reject(ctx context.Context, id jsonrpc.ID, err error, to sink) {
 	if p.opts.Quiet {
 		p.log.Warn("skipped what is no message", "error", err)
 		return
 	}
+	p.refuse(ctx, id, err, to)
+}
+
+// refuse answers a message that is not served.
+func (p *Peer) refuse(ctx context.Context, id jsonrpc.ID, err error, to sink) {
 	to.put(ctx, appendFailure(nil, id, err))
 }

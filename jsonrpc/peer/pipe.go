@@ -33,6 +33,9 @@ func (m *memory) Send(ctx context.Context, message []byte) error {
 		return ErrClosed
 	default:
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	select {
 	case m.out <- bytes.Clone(message):
 		return nil

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/bossman-mcp/bossman/jsonrpc"
@@ -15,6 +16,15 @@ type table struct {
 	out    map[jsonrpc.ID]*outgoing // ours
 	nextID int64
 	closed error // set once; nothing enters afterwards
+
+	handlers int       // that run, for requests in flight or cancelled
+	open     int       // requests in flight whose handler has returned
+	writing  int       // requests that were answered and whose answer is being sent
+	written  sync.Cond // writing got smaller, or closed was set
+
+	// work is what the end of a connection waits for. It grows only while closed
+	// is nil, so never while someone waits.
+	work sync.WaitGroup
 }
 
 // outgoing is a call of ours that waits for its answer.
@@ -27,34 +37,95 @@ type outgoing struct {
 func (t *table) init() {
 	t.in = make(map[jsonrpc.ID]*Request)
 	t.out = make(map[jsonrpc.ID]*outgoing)
+	t.written.L = &t.mu
 }
 
-// admit enters a request of theirs, or says why not.
+// admit enters a request of theirs and adds its handler to work, or says why
+// not. A cancelled request counts until its handler returns: otherwise a
+// requester who cancels at once could have any number run. It blocks while most
+// answers wait for a requester who does not read.
 func (t *table) admit(r *Request, most int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for t.writing >= most && t.closed == nil {
+		t.written.Wait()
+	}
 	switch {
 	case t.closed != nil:
-		return t.closed
+		return errClosing()
 	case t.in[r.key] != nil:
 		return jsonrpc.InvalidRequest("id %s is already in flight", r.ID)
-	case len(t.in) >= most:
+	case t.handlers+t.open >= most:
 		return jsonrpc.InternalError("too many requests in flight, try again later")
 	}
 	t.in[r.key] = r
+	t.handlers++
+	t.work.Add(1)
 	return nil
 }
 
+func errClosing() error { return jsonrpc.InternalError("the connection is closing") }
+
+// join adds one to work and reports whether it could: not after the close.
+func (t *table) join() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed != nil {
+		return false
+	}
+	t.work.Add(1)
+	return true
+}
+
+// returned notes that the handler of r has.
+func (t *table) returned(r *Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r.returned = true
+	t.handlers--
+	if t.in[r.key] == r {
+		t.open++
+	}
+}
+
 // retire removes a request and reports whether it may be answered: true once,
-// and never after it was cancelled.
+// and never after it was cancelled. Whoever gets true calls sent afterwards.
 func (t *table) retire(r *Request) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.in[r.key] != r {
 		return false
 	}
-	delete(t.in, r.key)
+	t.removeLocked(r)
+	t.writing++
 	return true
+}
+
+// sent notes that an answer is no longer on its way.
+func (t *table) sent() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.writing--
+	t.written.Signal()
+}
+
+// cancel removes a request of theirs and returns it, or nil if the id is not in
+// flight.
+func (t *table) cancel(id jsonrpc.ID) *Request {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.in[id.Key()]
+	if r != nil {
+		t.removeLocked(r)
+	}
+	return r
+}
+
+func (t *table) removeLocked(r *Request) {
+	delete(t.in, r.key)
+	if r.returned {
+		t.open--
+	}
 }
 
 // live reports whether a request is neither answered nor cancelled.
@@ -64,25 +135,10 @@ func (t *table) live(r *Request) bool {
 	return t.in[r.key] == r
 }
 
-// cancel removes a request of theirs and ends its context. An id that is not in
-// flight is ignored.
-func (t *table) cancel(id jsonrpc.ID) {
-	t.mu.Lock()
-	r := t.in[id.Key()]
-	if r != nil {
-		delete(t.in, r.key)
-	}
-	t.mu.Unlock()
-	if r != nil {
-		r.cancel()
-		r.to.leave()
-	}
-}
-
 func (t *table) running() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.in)
+	return t.handlers
 }
 
 // expect enters a call of ours under a new id.
@@ -99,38 +155,53 @@ func (t *table) expect() (jsonrpc.ID, *outgoing, error) {
 }
 
 // forget removes a call of ours; its answer, if one comes, is dropped. It
-// reports whether the call was still waiting, and then adds one to work before
-// anyone can be waiting for it to end.
-func (t *table) forget(id jsonrpc.ID, work *sync.WaitGroup) bool {
+// reports whether the call was still waiting: otherwise it is done.
+func (t *table) forget(id jsonrpc.ID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.out[id] == nil {
 		return false
 	}
 	delete(t.out, id)
-	work.Add(1)
 	return true
 }
 
-// resolve hands a response to the call that waits for it.
-func (t *table) resolve(m *jsonrpc.Message) bool {
+// resolve hands a response to the call that waits for it, and reports whether
+// one did. A response that could not be read, which bad says, fails the call.
+func (t *table) resolve(m *jsonrpc.Message, bad error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	o := t.out[m.ID.Key()]
+	key := m.ID.Key()
+	o := t.out[key]
 	if o == nil {
 		return false
 	}
-	delete(t.out, m.ID.Key())
+	delete(t.out, key)
+	if bad != nil {
+		o.err = fmt.Errorf("read answer: %v", bad) // not wrapped: it is no error that they sent
+	}
 	o.answer = *m
 	close(o.done)
 	return true
 }
 
+// over reports whether the table is closed.
+func (t *table) over() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.closed != nil
+}
+
 // close fails every call of ours. Requests of theirs stay until they retire.
+// The first reason counts.
 func (t *table) close(reason error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.closed != nil {
+		return
+	}
 	t.closed = reason
+	t.written.Broadcast()
 	for id, o := range t.out {
 		delete(t.out, id)
 		o.err = reason

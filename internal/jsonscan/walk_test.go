@@ -1,0 +1,136 @@
+package jsonscan_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
+)
+
+func TestAppendingToAPartDoesNotReachTheRest(t *testing.T) {
+	const object, array = `{"a":1,"b":2}`, `[1,2]`
+	obj, arr := []byte(object), []byte(array)
+	for name, value := range jsonscan.Members(obj) {
+		_, _ = append(name, '#'), append(value, '#')
+	}
+	for value := range jsonscan.Elements(arr) {
+		_ = append(value, '#')
+	}
+	err := jsonscan.CheckMembers(obj, 10, func(name, value []byte) {
+		_, _ = append(name, '#'), append(value, '#')
+	})
+	if string(obj) != object || string(arr) != array || err != nil {
+		t.Errorf("the texts became %s and %s: %v", obj, arr, err)
+	}
+}
+
+func TestCheckMembersShowsTheOutermostObjectOnly(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"an object", ` { "a" : 1 , "b\u0062" : { "c" : [ {"d":2} ] } } `, `a=1 bb={ "c" : [ {"d":2} ] }`},
+		{"an empty object", `{}`, ``},
+		{"an array of objects", `[{"a":1}]`, ``},
+		{"a string", `"a"`, ``},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var got []string
+			err := jsonscan.CheckMembers([]byte(tc.text), 10, func(name, value []byte) {
+				got = append(got, string(name)+"="+string(value))
+			})
+			if s := strings.Join(got, " "); s != tc.want || err != nil {
+				t.Errorf("got %s, %v; want %s", s, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestCheckFindsDuplicatesAmongManyMembers(t *testing.T) {
+	members := make([]string, 5000)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"name%d":{"name%d":1}`, i, i)
+	}
+	object := func() []byte { return []byte("{" + strings.Join(members, ",") + "}") }
+	if err := jsonscan.Check(object(), 10); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int{1, 11, 12, 13, 4999} {
+		was := members[at]
+		members[at] = `"\u006eame0":1`
+		var wrong *jsonscan.SyntaxError
+		if err := jsonscan.Check(object(), 10); !errors.As(err, &wrong) || wrong.What != "duplicate member name" {
+			t.Errorf("the first name again in place %d: %v", at, err)
+		}
+		members[at] = was
+	}
+}
+
+func TestCheckSeesEveryByteOfAString(t *testing.T) {
+	for _, bad := range []string{"\x00", "\x1f", "\n", "\"", "\\", "\xff", "\xc3"} {
+		for at := range 40 {
+			text := `"` + strings.Repeat("x", at) + bad + strings.Repeat("y", 40-at) + `"`
+			if err := jsonscan.Check([]byte(text), 1); err == nil {
+				t.Errorf("accepted %q", text)
+			}
+		}
+	}
+	for _, good := range []string{" ", "!", "#", "[", "]", "\x7f", "é", "\u2028", "😀", `\n`, `\"`, `\\`, `\u00e9`} {
+		for at := range 40 {
+			text := `"` + strings.Repeat("x", at) + good + strings.Repeat("y", 40-at) + `"`
+			if err := jsonscan.Check([]byte(text), 1); err != nil {
+				t.Errorf("refused %q: %v", text, err)
+			}
+		}
+	}
+}
+
+func TestKindOfNamesEveryKind(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`: "object", `[]`: "array", `""`: "string", `-1`: "number", `0`: "number", `true`: "boolean", `false`: "boolean", `null`: "null", ``: "invalid", `x`: "invalid", ` 1`: "invalid",
+	} {
+		if got := jsonscan.KindOf([]byte(text)).String(); got != want {
+			t.Errorf("KindOf(%q) = %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestTrimTakesOnlyJSONsWhiteSpace(t *testing.T) {
+	for text, want := range map[string]string{" \t\r\n1 \n": "1", "": "", " ": "", "\f1": "\f1", "\u00a01": "\u00a01"} {
+		if got := string(jsonscan.Trim([]byte(text))); got != want {
+			t.Errorf("Trim(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestReadersStopWhenAsked(t *testing.T) {
+	for range jsonscan.Members([]byte(`{"a":1,"b":2}`)) {
+		break
+	}
+	for value := range jsonscan.Elements([]byte(`[1,2]`)) {
+		if string(value) != "1" {
+			t.Errorf("went on to %s", value)
+		}
+		break
+	}
+}
+
+// FuzzAppendQuote holds the writer of strings to the library: the text is what
+// the library reads back, with U+FFFD for what is no UTF-8.
+func FuzzAppendQuote(f *testing.F) {
+	for _, s := range []string{"", "plain", "\x00\x1f\"\\/\u2028", "é😀", "a\xffb\xc3", "\xed\xa0\x80"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		text, ok := strings.CutPrefix(string(jsonscan.AppendQuote([]byte("before"), s)), "before")
+		quoted := []byte(text)
+		got, err := jsontext.AppendUnquote(nil, quoted)
+		if want := string([]rune(s)); !ok || err != nil || string(got) != want {
+			t.Fatalf("AppendQuote(%q) = %s, read back as %q, %v; want %q", s, quoted, got, err, want)
+		}
+		if back := jsonscan.Unquote(quoted); back != string(got) {
+			t.Fatalf("Unquote(%s) = %q, the library: %q", quoted, back, got)
+		}
+	})
+}
