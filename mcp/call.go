@@ -31,6 +31,10 @@ type Call struct {
 	// Notify sends a notification that belongs to this Call. Nil: the transport
 	// has no way to speak early.
 	Notify func(ctx context.Context, method string, params any) error
+	// Hangup closes the connection that the Call came on, for the client to ask
+	// again. Nil: the transport or the revision has no such thing; see
+	// [Call.Release].
+	Hangup func()
 	// Emit takes the events of a subscriptions/listen Call. It never blocks, and
 	// may join events of the same kind. Nil in other Calls.
 	Emit func(Event)
@@ -100,4 +104,14 @@ func (c *Call) Log(ctx context.Context, level LoggingLevel, logger string, data 
 		return err
 	}
 	return c.Notify(ctx, NotificationMessage, &LoggingMessageParams{Level: level, Logger: logger, Data: text})
+}
+
+// Release lets the client go while the Call is still at work: where the revision
+// has that, over HTTP, its connection is closed and it comes back for what was
+// said meanwhile and for the result. Handlers that take minutes spare both sides
+// an open connection so. It does nothing elsewhere; the Call goes on in any case.
+func (c *Call) Release() {
+	if c.Hangup != nil {
+		c.Hangup()
+	}
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -84,7 +85,7 @@ func ask[R any](c *Call, key, method string, params any) (*R, error) {
 	if answer, ok := c.Input.Answers[key]; ok {
 		result := new(R)
 		if err := json.Unmarshal(answer, result); err != nil {
-			return nil, jsonrpc.InvalidParams("inputResponses: the answer to %q is not a result of %s", key, method)
+			return nil, jsonrpc.InvalidParams("the answer to the question %q is not a result of %s", key, method)
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -103,7 +104,9 @@ func ask[R any](c *Call, key, method string, params any) (*R, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.Input.Wanted = append(c.Input.Wanted, InputRequest{Key: key, Method: method, Params: raw})
+	if !slices.ContainsFunc(c.Input.Wanted, func(r InputRequest) bool { return r.Key == key }) {
+		c.Input.Wanted = append(c.Input.Wanted, InputRequest{Key: key, Method: method, Params: raw})
+	}
 	return nil, ErrInputRequired
 }
 

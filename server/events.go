@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
 )
@@ -52,7 +53,7 @@ const maxWatched = 10_000
 // listen opens a subscription to what the server has.
 func (s *Server) listen(c *mcp.Call) (any, error) {
 	var params mcp.SubscriptionsListenParams
-	if err := json.Unmarshal(c.Params, &params); err != nil {
+	if err := json.Unmarshal(c.Params, &params); err != nil || jsonscan.Get(c.Params, "notifications") == nil {
 		return nil, jsonrpc.InvalidParams("notifications must be an object of the kinds of events to hear of")
 	}
 	asked := params.Notifications

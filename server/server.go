@@ -12,7 +12,6 @@ import (
 
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
-	"github.com/bossman-mcp/bossman/mcp/revision"
 )
 
 // Options are what a [Server] can be told; nil means the zero value of each.
@@ -54,15 +53,20 @@ type Server struct {
 	events      hub
 
 	mu         sync.Mutex
-	middleware []mcp.Middleware
-	methods    map[string]mcp.HandlerFunc // of custom methods
-	extensions map[string]jsontext.Value
+	custom     custom
 	handler    atomic.Pointer[mcp.Handler] // dispatch, wrapped in the middleware
-	methodSet  atomic.Pointer[methodTable] // copy of methods
+	methods    atomic.Pointer[methodTable] // a copy of the custom ones
 	discovered atomic.Pointer[mcp.Memo]    // answer to server/discover
 }
 
-type methodTable = map[string]mcp.HandlerFunc
+// custom is what a server has beyond the protocol's features.
+type custom struct {
+	middleware []mcp.Middleware
+	methods    methodTable
+	extensions map[string]jsontext.Value // settings by identifier
+}
+
+type methodTable map[string]mcp.HandlerFunc
 
 // New returns a server without features. Name and version are how it introduces
 // itself.
@@ -95,10 +99,10 @@ func New(name, version string, opts *Options) *Server {
 func (s *Server) Use(middleware ...mcp.Middleware) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.middleware = append(s.middleware, middleware...)
+	s.custom.middleware = append(s.custom.middleware, middleware...)
 	var h mcp.Handler = mcp.HandlerFunc(s.dispatch)
-	for i := len(s.middleware) - 1; i >= 0; i-- {
-		h = s.middleware[i](h)
+	for i := len(s.custom.middleware) - 1; i >= 0; i-- {
+		h = s.custom.middleware[i](h)
 	}
 	s.handler.Store(&h)
 }
@@ -109,14 +113,14 @@ func (s *Server) Method(name string, h mcp.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := methodTable{name: h}
-	for known, handler := range s.methods {
+	for known, handler := range s.custom.methods {
 		if known == name {
 			panic("server: method " + name + " is registered twice")
 		}
 		next[known] = handler
 	}
-	s.methods = next
-	s.methodSet.Store(&next)
+	s.custom.methods = next
+	s.methods.Store(&next)
 }
 
 // Extension announces a protocol extension with its settings, which must be a
@@ -131,10 +135,10 @@ func (s *Server) Extension(id string, settings any) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.extensions == nil {
-		s.extensions = make(map[string]jsontext.Value)
+	if s.custom.extensions == nil {
+		s.custom.extensions = make(map[string]jsontext.Value)
 	}
-	s.extensions[id] = text
+	s.custom.extensions[id] = text
 	s.discovered.Store(nil)
 }
 
@@ -148,7 +152,9 @@ func (s *Server) Handle(ctx context.Context, c *mcp.Call) (any, error) {
 func (s *Server) dispatch(ctx context.Context, c *mcp.Call) (any, error) {
 	switch c.Method {
 	case mcp.MethodCallTool:
-		return s.callTool(ctx, c)
+		if s.tools.used() {
+			return s.callTool(ctx, c)
+		}
 	case mcp.MethodListTools:
 		if s.tools.used() {
 			return s.listTools(c)
@@ -182,7 +188,7 @@ func (s *Server) dispatch(ctx context.Context, c *mcp.Call) (any, error) {
 			return s.complete(ctx, c)
 		}
 	default:
-		if methods := s.methodSet.Load(); methods != nil {
+		if methods := s.methods.Load(); methods != nil {
 			if h := (*methods)[c.Method]; h != nil {
 				return h(ctx, c)
 			}
@@ -202,7 +208,7 @@ func (s *Server) discover() (any, error) {
 	defer s.mu.Unlock()
 	changes := !s.opts.FixedLists
 	result := &mcp.DiscoverResult{
-		Meta: s.info, SupportedVersions: revision.Stateless(), Instructions: s.opts.Instructions,
+		Meta: s.info, Instructions: s.opts.Instructions,
 		Capabilities: mcp.ServerCapabilities{Logging: &mcp.Supported{}},
 	}
 	result.TTLMs, result.CacheScope = s.hints()
@@ -219,9 +225,9 @@ func (s *Server) discover() (any, error) {
 	if s.completions.used() {
 		have.Completions = &mcp.Supported{}
 	}
-	if len(s.extensions) > 0 {
-		have.Extensions = make(map[string]jsontext.Value, len(s.extensions))
-		for id, settings := range s.extensions {
+	if len(s.custom.extensions) > 0 {
+		have.Extensions = make(map[string]jsontext.Value, len(s.custom.extensions))
+		for id, settings := range s.custom.extensions {
 			have.Extensions[id] = settings
 		}
 	}

@@ -40,9 +40,9 @@ func CallFunc[In, Out any](run func(ctx context.Context, c *mcp.Call, in In) (Ou
 	input := mustInfer[In]("arguments")
 	output, render := rendering[Out]()
 	return Implementation{input: input, output: output, run: func(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (*mcp.CallToolResult, error) {
-		var in In
-		if err := json.Unmarshal(arguments, &in); err != nil {
-			return nil, fmt.Errorf("arguments do not fit: %w", err)
+		in, err := argumentsOf[In](arguments)
+		if err != nil {
+			return nil, err
 		}
 		out, err := run(ctx, c, in)
 		if err != nil {

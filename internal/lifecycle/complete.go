@@ -3,35 +3,45 @@ package lifecycle
 import (
 	"context"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/bossman-mcp/bossman/mcp/revision"
 )
 
 // shape gives a result the members that every result of the stateless era has.
 func (d *Stateless) shape(ctx context.Context, method string, result any) (any, error) {
-	opening, err := d.opening(ctx)
-	if err != nil {
-		return nil, err
-	}
+	opening := d.opening(ctx)
 	memo, ok := result.(*mcp.Memo)
 	if !ok {
-		return completed{result, opening, method}, nil
+		return completed{withVersions(result), opening, method}, nil
 	}
 	text, err := memo.Text(d.rev.Name, func(result any) ([]byte, error) {
-		return completed{result, opening, method}.AppendJSON(nil)
+		return completed{withVersions(result), opening, method}.AppendJSON(nil)
 	})
 	return jsontext.Value(text), err
 }
 
+// withVersions names the revisions that this door serves in the answer to
+// server/discover, since handlers know none.
+func withVersions(result any) any {
+	found, ok := result.(*mcp.DiscoverResult)
+	if !ok || found.SupportedVersions != nil {
+		return result
+	}
+	c := *found
+	c.SupportedVersions = revision.Stateless()
+	return &c
+}
+
 // opening returns the members that begin every result, our own name among them,
 // without the closing brace.
-func (d *Stateless) opening(ctx context.Context) ([]byte, error) {
+func (d *Stateless) opening(ctx context.Context) []byte {
 	if text := d.identity.Load(); text != nil {
-		return *text, nil
+		return *text
 	}
 	text := []byte(`{"resultType":"` + mcp.ResultComplete + `"`)
 	if info := serverInfo(ctx, d.handler); info != nil {
@@ -39,7 +49,7 @@ func (d *Stateless) opening(ctx context.Context) ([]byte, error) {
 		text = append(append(text, info...), '}')
 		d.identity.Store(&text)
 	}
-	return text, nil
+	return text
 }
 
 // serverInfo asks a handler for its name, as raw JSON; nil if it does not say.
@@ -90,6 +100,10 @@ func (c completed) AppendJSON(dst []byte) ([]byte, error) {
 		return dst[:from], err
 	}
 	text := dst[at:]
+	if trimmed := jsonscan.Trim(text); len(trimmed) < len(text) { // as raw JSON may come
+		dst = append(dst[:at], trimmed...)
+		text = dst[at:]
+	}
 	if jsonscan.KindOf(text) != jsonscan.Object { // a custom method's own business
 		return append(dst[:from], text...), nil
 	}

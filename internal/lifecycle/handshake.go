@@ -154,12 +154,13 @@ func (d *Handshake) call(in *Incoming) (*mcp.Call, *revision.Revision, error) {
 	}
 	call := &mcp.Call{
 		Method: in.Method, Params: in.Params, Client: d.client, Principal: in.Principal,
-		ProgressToken: f.progressToken, LogLevel: d.logLevel, Meta: f.meta, Notify: in.Notify, Hangup: in.Hangup,
+		ProgressToken: f.progressToken, LogLevel: d.logLevel, Meta: f.meta, Hangup: in.Hangup,
 	}
 	rev := d.rev
 	if d.state == created { // a custom method, from a client that never introduced itself
 		call.Client, rev = &mcp.Client{}, revision.NewestHandshake()
 	}
+	call.Notify = olderNotify(rev, in.Notify)
 	return call, rev, nil
 }
 
@@ -182,7 +183,7 @@ func (d *Handshake) initialize(ctx context.Context, in *Incoming) (any, error) {
 		return nil, jsonrpc.InvalidParams("capabilities and clientInfo must be objects of the protocol's form")
 	}
 	rev := revision.Negotiate(params.ProtocolVersion)
-	client := &mcp.Client{Info: params.ClientInfo, Capabilities: params.Capabilities, Revision: rev.Name}
+	client := &mcp.Client{Info: params.ClientInfo, Capabilities: knownCapabilities(rev, params.Capabilities), Revision: rev.Name}
 
 	d.mu.Lock()
 	if d.state != created {

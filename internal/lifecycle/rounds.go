@@ -25,6 +25,9 @@ func (d *Handshake) rounds(ctx context.Context, in *Incoming, rev *revision.Revi
 		}
 		wanted := call.Input.Wanted
 		call.Input.Wanted, call.Input.Used = nil, nil
+		if len(wanted) == 0 && call.Input.State != nil {
+			continue // it only wants to be run again
+		}
 		if in.Ask == nil || len(wanted) == 0 {
 			return nil, jsonrpc.InvalidRequest("%s needs input from the client, and this connection has no way to ask", in.Method)
 		}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -61,7 +62,7 @@ func (s *Sealer) seal(r *round, binding []byte) (string, error) {
 // open is the inverse of seal.
 func (s *Sealer) open(text string, binding []byte, now time.Time) (*round, error) {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil {
+	if err != nil || strings.ContainsAny(text, "\r\n") { // which the decoder passes over
 		return nil, errState
 	}
 	plain, err := s.aead.Open(nil, nil, sealed, binding)

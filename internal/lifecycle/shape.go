@@ -72,6 +72,9 @@ func older(rev *revision.Revision, result any) any {
 
 // each returns a copy of list with change applied to every element.
 func each[T any](list []T, change func(*T)) []T {
+	if list == nil {
+		return nil
+	}
 	out := make([]T, len(list))
 	copy(out, list)
 	for i := range out {
@@ -152,23 +155,10 @@ func olderAnnotations(rev *revision.Revision, a *mcp.Annotations) *mcp.Annotatio
 	}
 	c := *a
 	c.LastModified = ""
-	return &c
-}
-
-// shapeQuestion gives a question to the client the form of a revision.
-func shapeQuestion(rev *revision.Revision, q mcp.InputRequest) any {
-	if q.Params == nil {
+	if c.Audience == nil && c.Priority == nil {
 		return nil
 	}
-	if q.Method != mcp.MethodElicit || rev.Icons || jsonscan.Get(q.Params, "mode") == nil {
-		return q.Params
-	}
-	var p mcp.ElicitParams
-	if err := json.Unmarshal(q.Params, &p); err != nil {
-		return q.Params // it was written from such params
-	}
-	p.Mode = ""
-	return &p
+	return &c
 }
 
 // introduce is the answer to initialize.

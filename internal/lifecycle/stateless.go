@@ -55,7 +55,7 @@ func (d *Stateless) Answer(ctx context.Context, in *Incoming) (any, error) {
 		}
 	}
 	result, err := d.handler.Handle(ctx, call)
-	if errors.Is(err, mcp.ErrInputRequired) {
+	if errors.Is(err, mcp.ErrInputRequired) && mayAsk(in.Method) {
 		result, err = d.inputRequired(in, call)
 	}
 	if err != nil {
@@ -72,6 +72,17 @@ func retired(method string) bool {
 		return true
 	}
 	return false
+}
+
+// mayAsk reports whether a request may be answered by a question. Of the
+// protocol's own methods three may; custom ones decide for themselves.
+func mayAsk(method string) bool {
+	switch method {
+	case mcp.MethodDiscover, mcp.MethodListTools, mcp.MethodListResources, mcp.MethodListResourceTemplates,
+		mcp.MethodListPrompts, mcp.MethodComplete:
+		return false
+	}
+	return true
 }
 
 // call checks what the request says of itself.
@@ -204,9 +215,10 @@ func (d *Stateless) listen(ctx context.Context, in *Incoming, call *mcp.Call) (a
 		return nil, err
 	}
 	box.start()
+	last := &mcp.SubscriptionsListenResult{Meta: mark, ResultType: mcp.ResultComplete}
 	return &Held{
 		Close: func() { sub.Stop(); box.close() },
-		Last:  &mcp.SubscriptionsListenResult{Meta: mark, ResultType: mcp.ResultComplete},
+		Last:  completed{last, d.opening(ctx), in.Method},
 	}, nil
 }
 

@@ -73,6 +73,10 @@ func (d *Handshake) watch(ctx context.Context, key string, filter mcp.Subscripti
 	if !ok {
 		return errors.New("the handler does not hold subscriptions")
 	}
+	if len(filter.ResourceSubscriptions) > len(sub.Filter.ResourceSubscriptions) { // it has no resources
+		sub.Stop()
+		return jsonrpc.MethodNotFound(mcp.MethodSubscribe)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.state == shutdown || d.watches[key] != nil {

@@ -1,0 +1,153 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/bossman-mcp/bossman/mcp"
+)
+
+// reader takes events, one whenever it is let.
+type reader struct {
+	let chan struct{} // nil: at once
+
+	mu  sync.Mutex
+	got []mcp.Event
+}
+
+func (r *reader) send(_ context.Context, e mcp.Event) error {
+	if r.let != nil {
+		<-r.let
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got = append(r.got, e)
+	return nil
+}
+
+func (r *reader) events() []mcp.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.got)
+}
+
+func updated(n int) mcp.Event {
+	return mcp.Event{Method: mcp.NotificationResourceUpdated, URI: fmt.Sprintf("memo://%d", n)}
+}
+
+func TestEventsLeaveInOrderAndNotBeforeTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reader{}
+		box := newOutbox(t.Context(), r.send)
+		for n := range 3 {
+			box.add(updated(n))
+		}
+		synctest.Wait()
+		if got := r.events(); len(got) != 0 {
+			t.Errorf("before the start %v left", got)
+		}
+		box.start()
+		synctest.Wait()
+		box.add(updated(3))
+		synctest.Wait()
+		if got, want := r.events(), []mcp.Event{updated(0), updated(1), updated(2), updated(3)}; !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		box.close()
+		box.wait()
+	})
+}
+
+func TestASlowReaderCostsOneSmallSlice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow, fast := &reader{let: make(chan struct{})}, &reader{}
+		slowBox, fastBox := newOutbox(t.Context(), slow.send), newOutbox(t.Context(), fast.send)
+		slowBox.start()
+		fastBox.start()
+		for n := range 100_000 { // returns, although nobody reads
+			slowBox.add(updated(n))
+			if n < 100 {
+				fastBox.add(updated(n))
+				synctest.Wait()
+			}
+		}
+		if got := len(fast.events()); got != 100 {
+			t.Errorf("the fast reader got %d of 100 events", got)
+		}
+		if waiting := len(slowBox.waiting); waiting != maxWaiting {
+			t.Errorf("%d events wait, want %d", waiting, maxWaiting)
+		}
+		slowBox.close()
+		close(slow.let)
+		slowBox.wait()
+		fastBox.close()
+		fastBox.wait()
+		if got := len(slow.events()); got != 1 {
+			t.Errorf("the slow reader got %d events, want the one under way", got)
+		}
+	})
+}
+
+func TestAnEventThatWaitsIsNotAddedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reader{let: make(chan struct{})}
+		box := newOutbox(t.Context(), r.send)
+		box.start()
+		tools := mcp.Event{Method: mcp.NotificationToolsListChanged}
+		box.add(tools)
+		synctest.Wait() // it is under way: what changes now is news again
+		for range 1000 {
+			box.add(tools)
+			box.add(updated(1))
+		}
+		close(r.let)
+		synctest.Wait()
+		if got, want := r.events(), []mcp.Event{tools, tools, updated(1)}; !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		box.close()
+		box.wait()
+	})
+}
+
+func TestAClosedOutboxSendsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reader{}
+		box := newOutbox(t.Context(), r.send)
+		box.add(updated(1))
+		box.close()
+		box.start()
+		box.add(updated(2))
+		synctest.Wait()
+		box.close()
+		box.wait()
+		if got := r.events(); len(got) != 0 {
+			t.Errorf("got %v", got)
+		}
+	})
+}
+
+func TestAnOutboxWhoseSendFailsCloses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sent := 0
+		box := newOutbox(t.Context(), func(context.Context, mcp.Event) error {
+			sent++
+			return errors.New("gone")
+		})
+		box.start()
+		for n := range 10 {
+			box.add(updated(n))
+		}
+		synctest.Wait()
+		box.add(updated(11))
+		box.wait()
+		if sent != 1 {
+			t.Errorf("it sent %d times, want once", sent)
+		}
+	})
+}
