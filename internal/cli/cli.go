@@ -71,6 +71,7 @@ MCP clients start it. Add it to a client's configuration like this:
   {"mcpServers": {"bossman": {"command": "bossman"}}}`,
 		Example: `  bossman                        serve the agent that started it
   bossman --db ./tasks.db        keep the tasks in a file of your choice
+  bossman serve                  serve agents on this machine over HTTP
   bossman --answer-command "my-oracle --brief"
                                  let a program answer the agents' questions`,
 		Args:          noArguments,
@@ -86,7 +87,7 @@ MCP clients start it. Add it to a client's configuration like this:
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	serve.bind(root)
-	root.AddCommand(newVersion(), newExitCodes())
+	root.AddCommand(newServe(), newNewKey(), newVersion(), newExitCodes())
 	return root
 }
 

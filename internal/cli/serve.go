@@ -42,6 +42,9 @@ func (f *serveFlags) stdio(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if f.maxLine < 1 {
+		return &usageError{fmt.Errorf("--max-line %d: must be at least 1", f.maxLine)}
+	}
 	store, path, err := f.open(ctx)
 	if err != nil {
 		return err
@@ -94,7 +97,7 @@ func (f *serveFlags) open(ctx context.Context) (queue.Store, string, error) {
 	}
 	store, err := sqlite.Open(ctx, path, &sqlite.Options{Program: Version})
 	if err != nil {
-		return nil, "", fmt.Errorf("%w (choose another file with --db)", err)
+		return nil, "", fmt.Errorf("%s: %w (choose another file with --db)", path, err)
 	}
 	return store, path, nil
 }

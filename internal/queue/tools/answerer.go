@@ -42,9 +42,9 @@ func (a *CommandAnswerer) Answer(ctx context.Context, question, chat string) (st
 	if timeout == 0 {
 		timeout = 2 * time.Minute
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, a.Command[0], a.Command[1:]...)
+	cmd := exec.CommandContext(limited, a.Command[0], a.Command[1:]...)
 	cmd.Stdin = strings.NewReader(question)
 	cmd.Env = append(a.Env[:len(a.Env):len(a.Env)], "BOSSMAN_CHAT_ID="+chat)
 	cmd.WaitDelay = time.Second
@@ -53,6 +53,8 @@ func (a *CommandAnswerer) Answer(ctx context.Context, question, chat string) (st
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
+		return "", &AnswerError{"the question was given up before an answer came"}
+	case limited.Err() != nil:
 		return "", &AnswerError{fmt.Sprintf("the answerer did not answer within %v", timeout)}
 	case out.over:
 		return "", &AnswerError{fmt.Sprintf("the answer is longer than %d bytes", maxAnswer)}
