@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -266,6 +268,9 @@ func TestManyGoroutinesGetTheirOwnAnswers(t *testing.T) {
 		}, 200},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+				tc.calls /= 5 // each takes ten times as long
+			}
 			near, end := tc.over()
 			p, _ := run(t, near, handler{}, nil)
 			run(t, end, echo("far"), nil)
@@ -314,6 +319,64 @@ func TestAnswersMayComeInAnyOrderAndWithOtherEscapes(t *testing.T) {
 	if !got["aA<nil>"] || !got["bB<nil>"] {
 		t.Errorf("got %v", got)
 	}
+}
+
+// numbered are params that carry the id of their own request.
+type numbered struct {
+	ID jsonrpc.ID `json:"subscription"`
+}
+
+func (n *numbered) Number(id jsonrpc.ID) { n.ID = id }
+
+func TestParamsMayCarryTheIDOfTheirRequest(t *testing.T) {
+	p, far := connect(t, handler{}, nil)
+	for i := 1; i <= 2; i++ {
+		answered := make(chan error, 1)
+		go func() { answered <- p.Call(t.Context(), "listen", &numbered{}, nil) }()
+		far.want(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"listen","params":{"subscription":%d}}`, i, i))
+		far.send(empty(fmt.Sprint(i)))
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestACallSaysWhetherItWasSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		p, far := connect(t, handler{}, nil)
+		for why, err := range map[string]error{
+			"the context has ended":        p.Call(over, "ask", nil, nil),
+			"the params cannot be encoded": p.Call(t.Context(), "ask", make(chan int), nil),
+		} {
+			if !errors.Is(err, peer.ErrNotSent) {
+				t.Errorf("%s: %v", why, err)
+			}
+		}
+		if err := p.Call(over, "ask", nil, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("Call: %v", err)
+		}
+		far.quiet()
+
+		failed := make(chan error, 1)
+		call := func() { failed <- p.Call(context.Background(), "ask", nil, nil) }
+		go call()
+		far.want(request(`4`, "ask"))
+		far.send(`{"jsonrpc":"2.0","id":4,"error":{"code":1,"message":"no"}}`)
+		if err := <-failed; err == nil || errors.Is(err, peer.ErrNotSent) {
+			t.Errorf("answered with an error: %v", err)
+		}
+		go call()
+		far.want(request(`5`, "ask"))
+		_ = far.Close()
+		if err := <-failed; !errors.Is(err, peer.ErrClosed) || errors.Is(err, peer.ErrNotSent) {
+			t.Errorf("the other side went away: %v", err)
+		}
+		if err := p.Call(t.Context(), "ask", nil, nil); !errors.Is(err, peer.ErrClosed) || !errors.Is(err, peer.ErrNotSent) {
+			t.Errorf("the other side has gone: %v", err)
+		}
+	})
 }
 
 func TestNotifyReportsParamsThatCannotBeEncoded(t *testing.T) {

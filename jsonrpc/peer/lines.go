@@ -45,7 +45,7 @@ type lines struct {
 	mu      sync.Mutex
 	pending []byte        // lines waiting for the writer
 	spare   []byte        // the buffer the writer is not using
-	writing bool          // some goroutine is in flushLocked
+	writing bool          // some goroutine writes, and will until nothing is pending
 	closed  bool          // Close was called: nothing is added to pending
 	err     error         // the first failed write, or ErrClosed: nothing is written any more
 	changed chan struct{} // closed at the next change of what is above; nil while nobody waits
@@ -82,8 +82,9 @@ func (l *lines) Send(ctx context.Context, message []byte) error {
 	}
 	l.writing = true
 	if ctx.Done() == nil {
-		l.flushLocked(nil)
-		return l.err
+		err := l.writeLocked()
+		l.flushLocked()
+		return err
 	}
 	return l.flushAsideLocked(ctx)
 }
@@ -96,7 +97,8 @@ func (l *lines) flushAsideLocked(ctx context.Context) error {
 	go func() { // ends when nothing is pending; Close makes a write that is stuck fail
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.flushLocked(wrote)
+		wrote <- l.writeLocked()
+		l.flushLocked()
 	}()
 	l.mu.Unlock()
 	defer l.mu.Lock()
@@ -108,44 +110,42 @@ func (l *lines) flushAsideLocked(ctx context.Context) error {
 	}
 }
 
-// flushLocked writes until nothing is pending and tells first, unless that is
-// nil, how it went with what was pending at the start. It gives up the lock
-// while it writes, so that others can add to the next write.
-func (l *lines) flushLocked(first chan<- error) {
-	for len(l.pending) > 0 && l.err == nil {
-		batch := l.pending
-		l.pending, l.spare = l.spare[:0], nil
-		l.writeLocked(batch)
-		if cap(batch) <= maxPending {
-			l.spare = batch
-		}
-		if first != nil {
-			first <- l.err
-			first = nil
-		}
+// flushLocked writes until nothing is pending.
+func (l *lines) flushLocked() {
+	for len(l.pending) > 0 && l.writeLocked() == nil {
 	}
-	if first != nil {
-		first <- l.err
-	}
-	if l.err != nil {
-		l.pending = nil
-	}
+	l.pending = l.pending[:0] // what will never be written
 	l.writing = false
 	l.wakeLocked()
 }
 
-func (l *lines) writeLocked(batch []byte) {
-	for len(batch) > 0 && l.err == nil {
-		n := min(len(batch), maxWrite)
+// writeLocked writes what is pending now; nil means that all of it was written.
+// It gives up the lock while it writes, so that others can add to the next
+// write.
+func (l *lines) writeLocked() error {
+	batch := l.pending
+	l.pending, l.spare = l.spare[:0], nil
+	rest := batch
+	for len(rest) > 0 && l.err == nil {
+		n := min(len(rest), maxWrite)
 		l.mu.Unlock()
-		_, err := l.w.Write(batch[:n])
+		_, err := l.w.Write(rest[:n])
 		l.mu.Lock()
-		if err != nil && l.err == nil {
+		switch {
+		case err == nil:
+			rest = rest[n:]
+		case l.err == nil:
 			l.err = fmt.Errorf("write message: %w", err)
 		}
-		batch = batch[n:]
 		l.wakeLocked()
 	}
+	if cap(batch) <= maxPending {
+		l.spare = batch
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	return l.err
 }
 
 // waitLocked gives up the lock until something changed, which it reports, or

@@ -353,6 +353,41 @@ func TestAWriteErrorSurfaces(t *testing.T) {
 	})
 }
 
+func TestAWriteErrorIsNotReportedForAMessageThatWasWritten(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		ctx  func(*testing.T) context.Context
+	}{
+		{"with a context that cannot end", func(*testing.T) context.Context { return context.Background() }},
+		{"with a context that can", (*testing.T).Context},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, w := io.Pipe()
+				l := peer.Lines(strings.NewReader(""), w, 0)
+				ctx := tc.ctx(t)
+				var first, second error
+				go func() { first = l.Send(ctx, []byte("1")) }()
+				synctest.Wait()
+				go func() { second = l.Send(ctx, []byte("2")) }() // the first will write it
+				synctest.Wait()
+				if _, err := io.ReadFull(r, make([]byte, 2)); err != nil {
+					t.Fatal(err)
+				}
+				why := errors.New("the reader left")
+				_ = r.CloseWithError(why)
+				synctest.Wait()
+				if first != nil || second != nil {
+					t.Errorf("errors %v and %v", first, second)
+				}
+				if err := l.Send(ctx, []byte("3")); !errors.Is(err, why) {
+					t.Errorf("Send: %v", err)
+				}
+			})
+		})
+	}
+}
+
 func TestCloseClosesASocketOnce(t *testing.T) {
 	a, b := net.Pipe()
 	defer b.Close()
