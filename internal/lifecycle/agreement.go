@@ -36,26 +36,27 @@ type Agreement struct {
 func (g *Greeting) agree(rev *revision.Revision) *Agreement {
 	a := &Agreement{Revision: rev.Name, Stateless: rev.Stateless, Batch: rev.Batch, Structured: rev.Structured, greeting: g}
 	if rev.Stateless {
-		a.opening = g.opening(rev)
+		a.opening = append([]byte(`{"`+mcp.MetaProtocolVersion+`":"`+rev.Name+`",`), g.self...)
 	}
 	return a
 }
 
-// opening is what every request of the stateless era says of its sender.
-func (g *Greeting) opening(rev *revision.Revision) []byte {
+// introduce writes what every request of the stateless era says of its sender,
+// but for the revision, without braces.
+func (g *Greeting) introduce() error {
 	have := g.capabilities
 	if have.Roots != nil {
 		have.Roots = &mcp.RootsCapability{} // no notifications of the client's exist
 	}
 	text, err := json.Marshal(struct {
-		Version      string                 `json:"io.modelcontextprotocol/protocolVersion"`
 		Info         mcp.Implementation     `json:"io.modelcontextprotocol/clientInfo"`
 		Capabilities mcp.ClientCapabilities `json:"io.modelcontextprotocol/clientCapabilities"`
-	}{rev.Name, g.info, have})
+	}{g.info, have})
 	if err != nil {
-		panic("lifecycle: a client that cannot introduce itself: " + err.Error()) // text that is no UTF-8
+		return fmt.Errorf("introduce the client: %w", err)
 	}
-	return text[:len(text)-1]
+	g.self = text[1 : len(text)-1]
+	return nil
 }
 
 // Revise returns the agreement to go on with after a request was refused with
@@ -228,18 +229,27 @@ func (a *Agreement) Read(result jsontext.Value) (Reply, error) {
 		case "ttlMs":
 			reply.TTL = ttl(value)
 		case "cacheScope":
-			reply.Public = jsonscan.Unquote(value) == mcp.CachePublic
+			reply.Public = isString(value, mcp.CachePublic)
 		}
 	}
-	switch kind := jsonscan.Unquote(resultType); {
-	case resultType == nil, kind == mcp.ResultComplete:
+	switch {
+	case resultType == nil, isString(resultType, mcp.ResultComplete):
 		reply.State = nil
 		return reply, nil
-	case kind == mcp.ResultInputRequired:
+	case isString(resultType, mcp.ResultInputRequired):
 		reply.TTL = 0
 		return reply, reply.readInput()
 	}
 	return reply, fmt.Errorf("the server sent a result of the unknown type %s", resultType)
+}
+
+// isString reports whether raw JSON is the string s, which is usually written
+// without escapes.
+func isString(raw []byte, s string) bool {
+	if jsonscan.KindOf(raw) != jsonscan.String {
+		return false
+	}
+	return string(raw[1:len(raw)-1]) == s || jsonscan.Unquote(raw) == s
 }
 
 func (r *Reply) readInput() error {

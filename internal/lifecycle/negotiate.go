@@ -36,14 +36,14 @@ type Greeting struct {
 	capabilities mcp.ClientCapabilities
 	stateless    []*revision.Revision // that may be spoken, best first
 	handshake    []*revision.Revision // likewise
-	pinned       bool                 // to less than all of them
+	self         []byte               // see introduce
 }
 
 // NewGreeting returns the greeting of a client. An empty pin allows every
 // revision, the name of an era those of that era, the name of a revision only
 // that one.
 func NewGreeting(info mcp.Implementation, capabilities mcp.ClientCapabilities, pin string) (*Greeting, error) {
-	g := &Greeting{info: info, capabilities: capabilities, pinned: pin != ""}
+	g := &Greeting{info: info, capabilities: capabilities}
 	for _, rev := range slices.Backward(revision.All()) {
 		switch {
 		case rev.Stateless && (pin == "" || pin == EraStateless || pin == rev.Name):
@@ -55,7 +55,7 @@ func NewGreeting(info mcp.Implementation, capabilities mcp.ClientCapabilities, p
 	if g.stateless == nil && g.handshake == nil {
 		return nil, fmt.Errorf("no such protocol revision: %q; known are %s", pin, strings.Join(names(revision.All()), ", "))
 	}
-	return g, nil
+	return g, g.introduce()
 }
 
 func names(revs []*revision.Revision) []string {

@@ -130,6 +130,9 @@ func TestProbeSortsServersByTheirFirstWordsR026(t *testing.T) {
 			case errors.As(err, &theirs):
 				got = refused
 			}
+			if err != nil && err.Error() == "" {
+				t.Error("the error says nothing")
+			}
 			if got != tc.want || len(to.answers) > 0 {
 				t.Errorf("got %s (%v) after %q, want %s", got, err, to.sent, tc.want)
 			}
@@ -243,6 +246,9 @@ func TestPinsHoldAGreeting(t *testing.T) {
 	}
 	if _, err := lifecycle.NewGreeting(mcp.Implementation{}, mcp.ClientCapabilities{}, "1.0"); err == nil || !strings.Contains(err.Error(), revision.Newest().Name) {
 		t.Errorf("an unknown pin: %v", err)
+	}
+	if _, err := lifecycle.NewGreeting(mcp.Implementation{Name: "\xff"}, mcp.ClientCapabilities{}, ""); err == nil {
+		t.Error("a name that is no text was taken")
 	}
 	oldest, newest := revision.All()[0].Name, revision.NewestHandshake().Name
 	if _, err := greeting(t, oldest).Initialize(t.Context(), &scriptedCaller{answers: []answer{{result: fmt.Sprintf(`{"protocolVersion":%q}`, newest)}}}); err == nil {

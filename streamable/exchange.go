@@ -1,0 +1,129 @@
+package streamable
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/bossman-mcp/bossman/internal/sse"
+	"github.com/bossman-mcp/bossman/jsonrpc"
+	"github.com/bossman-mcp/bossman/mcp"
+)
+
+// exchange is one HTTP request and the way to answer it. Only one goroutine at a
+// time may write.
+type exchange struct {
+	e         *Endpoint
+	w         http.ResponseWriter
+	r         *http.Request
+	control   *http.ResponseController
+	principal *mcp.Principal // nil where nobody checked
+}
+
+// Header values that never change, so that answers can share them.
+var (
+	typeJSON   = []string{"application/json"}
+	typeEvents = []string{"text/event-stream"}
+	noCache    = []string{"no-cache, no-transform"}
+	unbuffered = []string{"no"}
+	empty      = []string{"0"}
+)
+
+// buffers holds what answers are encoded into. Buffers that grew large are left
+// to the collector.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxPooled = 64 << 10
+
+func putBuffer(buf *[]byte) {
+	if cap(*buf) <= maxPooled {
+		buffers.Put(buf)
+	}
+}
+
+// json answers with one JSON text.
+func (x *exchange) json(status int, body []byte) {
+	h := x.w.Header()
+	h["Content-Type"] = typeJSON
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.patience()
+	x.w.WriteHeader(status)
+	_, err := x.w.Write(body)
+	x.settle(err)
+}
+
+// refuse answers with an error. A zero id says that it answers no request in
+// particular.
+func (x *exchange) refuse(status int, id jsonrpc.ID, err error) {
+	buf := buffers.Get().(*[]byte)
+	*buf = jsonrpc.AppendError((*buf)[:0], id, wireError(err))
+	x.json(status, *buf)
+	putBuffer(buf)
+}
+
+// busy refuses for now.
+func (x *exchange) busy(id jsonrpc.ID, why string) {
+	x.w.Header().Set("Retry-After", "5")
+	x.refuse(http.StatusServiceUnavailable, id, jsonrpc.InternalError(why+", try again later"))
+}
+
+// disallow answers a method that is not served here.
+func (x *exchange) disallow(allowed string) {
+	x.w.Header().Set("Allow", allowed)
+	x.refuse(http.StatusMethodNotAllowed, jsonrpc.ID{}, jsonrpc.InvalidRequest("%s is not served here", x.r.Method))
+}
+
+// status answers without a body.
+func (x *exchange) status(code int) {
+	if code != http.StatusNoContent {
+		x.w.Header()["Content-Length"] = empty
+	}
+	x.patience()
+	x.w.WriteHeader(code)
+	x.settle(nil)
+}
+
+// stream begins an event stream.
+func (x *exchange) stream() {
+	h := x.w.Header()
+	h["Content-Type"] = typeEvents
+	h["Cache-Control"] = noCache
+	h["X-Accel-Buffering"] = unbuffered
+	x.w.WriteHeader(http.StatusOK)
+}
+
+// send writes a part of an event stream and sees it off.
+func (x *exchange) send(text []byte) error {
+	x.patience()
+	if _, err := x.w.Write(text); err != nil {
+		return err
+	}
+	return x.control.Flush()
+}
+
+// message writes one message as an event.
+func (x *exchange) message(event *sse.Event) error {
+	buf := buffers.Get().(*[]byte)
+	*buf = event.Append((*buf)[:0])
+	err := x.send(*buf)
+	putBuffer(buf)
+	return err
+}
+
+// patience gives the client until the write timeout from now on. Writers that
+// cannot do that are wrapped ones, and their owner's choice.
+func (x *exchange) patience() {
+	_ = x.control.SetWriteDeadline(time.Now().Add(x.e.opts.WriteTimeout))
+}
+
+// settle ends an answer, plain or a stream: it sees the rest off and lifts the
+// deadline, which would else hold for the next request on the connection.
+func (x *exchange) settle(err error) {
+	if err == nil {
+		err = x.control.Flush()
+	}
+	if err == nil {
+		_ = x.control.SetWriteDeadline(time.Time{})
+	}
+}

@@ -1,0 +1,229 @@
+package streamable
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
+	"github.com/bossman-mcp/bossman/internal/lifecycle"
+	"github.com/bossman-mcp/bossman/jsonrpc"
+	"github.com/bossman-mcp/bossman/mcp"
+	"github.com/bossman-mcp/bossman/mcp/revision"
+)
+
+// session is one client between initialize and its end. While nothing happens it
+// is data and no more: goroutines exist only for requests.
+type session struct {
+	e     *Endpoint
+	id    string
+	owner owner
+	door  *lifecycle.Handshake
+	rev   *revision.Revision // what initialize agreed on
+
+	mu       sync.Mutex
+	used     time.Time // when it last did something
+	ready    bool      // the client confirmed initialize
+	over     bool
+	requests int                      // HTTP requests being served
+	calls    map[jsonrpc.ID]*call     // in flight, by ID.Key
+	asked    map[jsonrpc.ID]*question // ours to the client
+	lastAsk  int64
+	shelf    shelf
+}
+
+// shelf holds the streams of a session that its client can come back to.
+type shelf struct {
+	byNo   map[uint64]*stream
+	parked []*stream // of byNo: finished, and nobody has fetched the answer
+	last   uint64    // the number of the newest stream, kept or not
+}
+
+// call is a request of the client while it is in flight.
+type call struct {
+	key    jsonrpc.ID
+	cancel context.CancelFunc
+	st     *stream
+}
+
+// question is a request to the client that waits for its answer.
+type question struct {
+	done   chan struct{} // closed after answer is set, or at the session's end
+	answer *jsonrpc.Message
+}
+
+// owner is who opened a session.
+type owner struct {
+	known bool
+	name  string
+}
+
+func ownerOf(p *mcp.Principal) owner { return owner{p != nil, p.ID()} }
+
+const (
+	maxCalls  = 1000            // in flight in one session
+	maxParked = 64              // streams of one session that wait to be fetched
+	halfOpen  = 2 * time.Minute // how long a client may take to confirm initialize
+)
+
+var (
+	errSessionOver = errors.New("the session is over")
+	errClientGone  = errors.New("the client has hung up")
+	errTooMany     = jsonrpc.InternalError("too many requests in flight, try again later")
+)
+
+func (e *Endpoint) newSession(p *mcp.Principal) *session {
+	s := &session{e: e, id: rand.Text(), owner: ownerOf(p), used: time.Now()}
+	s.door = lifecycle.NewHandshake(context.Background(), e.handler, s.notify, &e.doors)
+	return s
+}
+
+// idle reports whether nothing has happened in the session for so long that it
+// may go.
+func (s *session) idle(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	most := s.e.opts.SessionIdle
+	if !s.ready {
+		most = min(most, halfOpen)
+	}
+	return len(s.calls) == 0 && s.requests == 0 && now.Sub(s.used) >= most
+}
+
+// enter counts a request that keeps the session from being idle, and reports
+// whether there still is a session.
+func (s *session) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return false
+	}
+	s.requests++
+	s.used = time.Now()
+	return true
+}
+
+func (s *session) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests--
+	s.used = time.Now()
+}
+
+// end cancels what is in flight and closes all streams. The session must be out
+// of the table.
+func (s *session) end() {
+	s.mu.Lock()
+	if s.over {
+		s.mu.Unlock()
+		return
+	}
+	calls, asked, streams := s.calls, s.asked, s.shelf.byNo
+	s.over, s.calls, s.asked, s.shelf = true, nil, nil, shelf{last: s.shelf.last}
+	s.mu.Unlock()
+	for _, c := range calls {
+		c.cancel()
+		c.st.close()
+	}
+	for _, q := range asked {
+		close(q.done)
+	}
+	for _, st := range streams {
+		st.close()
+	}
+	s.door.Close()
+	s.door.Wait()
+	if err := s.e.opts.Events.Forget(context.Background(), s.id); err != nil {
+		s.e.log.Error("forget the events of a session", "error", err)
+	}
+}
+
+// begin starts a request on a goroutine of its own: the connection may break, and
+// the call goes on.
+func (s *session) begin(ctx context.Context, st *stream, m *jsonrpc.Message, p *mcp.Principal) error {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c := &call{key: m.ID.Key(), cancel: cancel, st: st}
+	if err := s.admit(c, m.ID); err != nil {
+		cancel()
+		return err
+	}
+	in := &lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: p}
+	in.Notify = func(_ context.Context, method string, params any) error { return s.tell(c, method, params) }
+	in.Ask = func(ctx context.Context, method string, params any, result *jsontext.Value) error {
+		return s.ask(ctx, st, method, params, result)
+	}
+	if s.rev.EarlyClose {
+		in.Hangup = st.release
+	}
+	s.e.gate.enter()
+	go func() { // Shutdown waits for it
+		defer s.e.gate.leave()
+		defer cancel()
+		result, err := s.e.guarded(ctx, in, s.door)
+		s.finish(c, in, result, err)
+	}()
+	return nil
+}
+
+func (s *session) admit(c *call, id jsonrpc.ID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.over:
+		return errNoSession
+	case s.calls[c.key] != nil:
+		return jsonrpc.InvalidRequest("id %s is already in flight", id)
+	case len(s.calls) >= maxCalls:
+		return errTooMany
+	}
+	if s.calls == nil {
+		s.calls = make(map[jsonrpc.ID]*call)
+	}
+	s.calls[c.key] = c
+	c.st.expect()
+	return nil
+}
+
+// retire takes a call out of flight and reports whether it may be answered: true
+// once, and never after it was cancelled.
+func (s *session) retire(c *call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls[c.key] != c {
+		return false
+	}
+	delete(s.calls, c.key)
+	s.used = time.Now()
+	return true
+}
+
+// finish answers a call.
+func (s *session) finish(c *call, in *lifecycle.Incoming, result any, err error) {
+	if !s.retire(c) {
+		return
+	}
+	text, _ := s.e.appendAnswer(nil, in, result, err)
+	c.st.answer(text)
+	s.leaveStream(c.st)
+}
+
+// cancel gives up a call because the client said so. An id that is not in flight
+// is ignored.
+func (s *session) cancel(params []byte) {
+	id, err := jsonrpc.ParseID(jsonscan.Get(params, "requestId"))
+	if err != nil {
+		s.e.log.Debug("ignored a cancellation", "error", err)
+		return
+	}
+	s.mu.Lock()
+	c := s.calls[id.Key()]
+	s.mu.Unlock()
+	if c != nil && s.retire(c) {
+		c.cancel()
+		c.st.answer(nil)
+	}
+}
