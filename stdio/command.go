@@ -66,7 +66,7 @@ func (c *Cmd) Dial(ctx context.Context) (peer.Transport, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	k := &child{cmd: c, exited: make(chan struct{}), log: c.Logger, tail: tail{also: c.Stderr}}
+	k := &child{cmd: c, exited: make(chan struct{}), log: c.Logger, tail: tail{also: c.Stderr, whole: make(chan struct{})}}
 	if k.log == nil {
 		k.log = slog.Default()
 	}
@@ -162,7 +162,7 @@ func (k *child) wait() {
 func (k *child) Send(ctx context.Context, message []byte) error {
 	err := k.in.send(ctx, message)
 	if err != nil && ctx.Err() == nil {
-		return k.ended(err)
+		return fmt.Errorf("%w: %w", peer.ErrClosed, k.ended(err)) // it was not taken, and no other will be
 	}
 	return err
 }
@@ -190,6 +190,10 @@ func (k *child) ended(err error) error {
 	}
 	select {
 	case <-k.exited:
+		select {
+		case <-k.tail.whole:
+		case <-time.After(100 * time.Millisecond): // what it started holds its standard error
+		}
 		return &ExitError{Command: k.cmd.String(), State: k.state, Stderr: k.tail.text()}
 	default:
 		return fmt.Errorf("server %q closed its end: %w", k.cmd, err)

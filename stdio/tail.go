@@ -13,7 +13,8 @@ const flushTime = 100 * time.Millisecond
 
 // tail keeps the end of what a child writes on standard error.
 type tail struct {
-	also io.Writer // gets all of it; nil: nobody
+	also  io.Writer     // gets all of it; nil: nobody
+	whole chan struct{} // closed when there will be no more
 
 	mu  sync.Mutex
 	end []byte
@@ -24,6 +25,7 @@ const maxTail = 4 << 10
 
 // read takes everything until the end of r.
 func (t *tail) read(r io.Reader) {
+	defer close(t.whole)
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(buf)
