@@ -55,6 +55,32 @@ func TestR042RedirectsAwayAreNotFollowed(t *testing.T) {
 	}
 }
 
+func TestR042RedirectsToAnotherSchemeAreNotFollowed(t *testing.T) {
+	var from string // the server's address, without its scheme
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/mcp" {
+			t.Errorf("%s was reached", r.URL)
+		}
+		scheme := "https://"
+		if r.TLS != nil {
+			scheme = "http://"
+		}
+		w.Header().Set("Location", scheme+from+"/other")
+		w.WriteHeader(http.StatusPermanentRedirect)
+	})
+	plain, secure := httptest.NewServer(h), httptest.NewTLSServer(h)
+	defer plain.Close()
+	defer secure.Close()
+	for _, srv := range []*httptest.Server{plain, secure} {
+		_, from, _ = strings.Cut(srv.URL, "://")
+		d := dialURL(t, srv.URL+"/mcp", &streamable.DialOptions{Client: srv.Client()})
+		var redirect *streamable.RedirectError
+		if err := d.try(selfDescribed(1, "tools/list", "")); !errors.As(err, &redirect) {
+			t.Errorf("%s: %v", srv.URL, err)
+		}
+	}
+}
+
 func TestR042NothingOfASessionFollowsARedirectAway(t *testing.T) {
 	other := untouched(t)
 	away := func(w http.ResponseWriter) {
@@ -129,7 +155,12 @@ type guardian struct {
 	challenge func(r *http.Response) (bool, error)
 }
 
-func (g *guardian) Authorize(_ context.Context, r *http.Request) error { return g.authorize(r) }
+func (g *guardian) Authorize(ctx context.Context, r *http.Request) error {
+	if ctx != r.Context() {
+		return errors.New("the contexts differ")
+	}
+	return g.authorize(r)
+}
 
 func (g *guardian) Challenge(_ context.Context, r *http.Response) (bool, error) {
 	return g.challenge(r)

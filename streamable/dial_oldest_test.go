@@ -1,6 +1,7 @@
 package streamable_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -229,6 +230,28 @@ func TestTheEndOfTheOneStreamIsTheEndOfTheSession(t *testing.T) {
 	if first := s.list()[before]; first.method != http.MethodGet {
 		t.Errorf("the session is opened anew by %s", first.method)
 	}
+}
+
+func TestAnAnsweredRequestLeavesNothingBehind(t *testing.T) {
+	s := newOldServer()
+	var last context.Context
+	d := dialTo(t, s.ServeHTTP, &streamable.DialOptions{SSE: true, Auth: &guardian{authorize: func(r *http.Request) error {
+		last = r.Context()
+		return nil
+	}}})
+	d.send(hello(0))
+	d.want(welcome(0, handshakeNames()[0].Name))
+	d.send(plainRequest(1, "tools/list"))
+	d.want(emptyResult(1))
+	<-last.Done()
+	d.send(plainRequest(2, "waits"))
+	s.out <- emptyResult(2) // long after it was sent
+	d.want(emptyResult(2))
+	<-last.Done()
+	d.send(plainRequest(3, "waits"))
+	given := last
+	d.send(giveUp(3))
+	<-given.Done()
 }
 
 func TestAStreamThatNamesNoEndpointIsLeft(t *testing.T) {

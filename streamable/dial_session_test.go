@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bossman-mcp/bossman/jsonrpc"
@@ -148,20 +149,56 @@ func TestASessionIsKeptAndLeft(t *testing.T) {
 
 func TestTheServerMayRefuseToBeListenedTo(t *testing.T) {
 	for _, status := range []int{400, 404, 405, 409, 501} {
-		asked := make(chan struct{}, 10)
-		s := &sessionServer{get: func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(status)
-			asked <- struct{}{}
-		}}
-		d := dialTo(t, s.ServeHTTP, nil)
-		d.greet(s)
-		<-asked
-		d.send(plainRequest(1, "tools/list")) // the session is not lost
-		d.want(emptyResult(1))
-		_ = d.Close()
-		if len(asked) > 0 {
-			t.Errorf("%d: asked again", status)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			d := dialMemory(t, func(r *http.Request, body string) *http.Response {
+				if res := welcomed(r, body); res != nil {
+					return res
+				}
+				if r.Method == http.MethodGet {
+					asked++
+					return respond(status, "text/plain", "no")
+				}
+				return respond(200, "application/json", emptyResult(1))
+			})
+			d.greetInMemory()
+			time.Sleep(time.Hour)
+			d.send(plainRequest(1, "tools/list")) // the session is not lost
+			d.want(emptyResult(1))
+			if asked != 1 {
+				t.Errorf("%d: asked %d times", status, asked)
+			}
+		})
+	}
+}
+
+func TestInitializeEndsWhatWasBefore(t *testing.T) {
+	hungUp := make(chan string, 2)
+	began := make(chan struct{}, 2)
+	s := &sessionServer{
+		get: func(w http.ResponseWriter, r *http.Request) {
+			sayEvents(w, ":\n\n")
+			began <- struct{}{}
+			<-r.Context().Done()
+			hungUp <- r.Header.Get("Mcp-Session-Id")
+		},
+		post: func(w http.ResponseWriter, r *http.Request, m jsonrpc.Message) {
+			sayEvents(w, "id: 1\ndata:\n\n")
+			<-r.Context().Done()
+			hungUp <- r.Header.Get("Mcp-Session-Id")
+		},
+	}
+	d := dialTo(t, s.ServeHTTP, nil)
+	d.greet(s)
+	<-began
+	d.send(plainRequest(1, "tools/call"))
+	s.session = "s2"
+	d.send(hello(2))
+	if err := d.wantLost(1); !errors.Is(err, streamable.ErrSessionLost) {
+		t.Errorf("got %v", err)
+	}
+	if a, b := <-hungUp, <-hungUp; a != "s1" || b != "s1" {
+		t.Errorf("the streams of %s and %s ended", a, b)
 	}
 }
 

@@ -300,7 +300,7 @@ func TestHangUpIsNoCancellationInSessions(t *testing.T) { // R040
 	case <-time.After(100 * time.Millisecond):
 	}
 	b.proceed <- struct{}{} // it is still there to take it
-	c.call(1, "hello", "{}").wantText(t, "hello")
+	c.call(2, "hello", "{}").wantText(t, "hello")
 }
 
 func TestDeleteCancelsWhatIsInFlight(t *testing.T) {

@@ -12,13 +12,6 @@ import (
 // Version is what bossman calls itself.
 const Version = "0.1.0"
 
-// Exit codes, as `bossman help exit-codes` lists them.
-const (
-	exitOK    = 0
-	exitError = 1 // what was asked for could not be done
-	exitUsage = 2 // the command line is wrong
-)
-
 // Main runs a command line, without the program's name, and returns the exit
 // code.
 func Main(args []string) int {
@@ -28,13 +21,14 @@ func Main(args []string) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(os.Stderr, "bossman:", err)
-	var usage *usageError
-	if errors.As(err, &usage) {
-		fmt.Fprintln(os.Stderr, "Run 'bossman --help' for how it is used.")
-		return exitUsage
+	code := exitCode(err)
+	if code != exitTool { // what the tool said is printed
+		fmt.Fprintln(os.Stderr, "bossman:", err)
 	}
-	return exitError
+	if code == exitUsage {
+		fmt.Fprintln(os.Stderr, "Run 'bossman --help' for how it is used.")
+	}
+	return code
 }
 
 // usageError is a mistake on the command line.
@@ -65,6 +59,8 @@ func newRoot() *cobra.Command {
 Context Protocol: they create tasks, take the next one, and report it done. A
 task that was acknowledged is on disk, and survives a crash of everything.
 
+It is also a client for any other MCP server: see 'bossman call --help'.
+
 Without a command, bossman serves MCP on standard input and output, which is how
 MCP clients start it. Add it to a client's configuration like this:
 
@@ -87,7 +83,11 @@ MCP clients start it. Add it to a client's configuration like this:
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	serve.bind(root)
-	root.AddCommand(newServe(), newNewKey(), newVersion(), newExitCodes())
+	root.AddCommand(
+		newServe(), newNewKey(),
+		newTools(), newCall(), newResources(), newRead(), newPrompts(), newPrompt(), newPing(), newDiscover(),
+		newVersion(), newExitCodes(),
+	)
 	return root
 }
 
@@ -102,8 +102,6 @@ func newExitCodes() *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
 		Short: "What bossman's exit codes mean",
-		Long: `0  done; for a server: the client closed the connection, or SIGINT or SIGTERM came
-1  what was asked for could not be done; the reason is on standard error
-2  the command line is wrong`,
+		Long:  exitCodesText,
 	}
 }

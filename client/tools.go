@@ -1,0 +1,160 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
+	"github.com/bossman-mcp/bossman/jsonrpc"
+	"github.com/bossman-mcp/bossman/mcp"
+)
+
+// Tools lists the server's tools, page by page as the caller goes on. Over HTTP
+// tools are left out that ask for headers which cannot be.
+func (c *Client) Tools(ctx context.Context) iter.Seq2[mcp.Tool, error] {
+	return walk(ctx, c, &list[mcp.Tool]{
+		method: mcp.MethodListTools, member: "tools",
+		key:  func(t *mcp.Tool) string { return t.Name },
+		page: c.learn,
+	})
+}
+
+// learn remembers what calls of the tools will need, and returns those that can
+// be called.
+func (c *Client) learn(tools []mcp.Tool) []mcp.Tool {
+	c.mu.Lock()
+	var mirror paramHeaders
+	if k := c.state.conn; k != nil {
+		mirror = k.mirror
+	}
+	promises := c.state.known == nil || c.state.known.Structured
+	c.mu.Unlock()
+	good := tools[:0]
+	for i := range tools {
+		t := &tools[i]
+		if mirror != nil {
+			params, err := mcp.HeaderParams(t.InputSchema)
+			if err != nil {
+				c.log.Warn("left out a tool", "tool", t.Name, "error", err)
+				continue
+			}
+			mirror.SetToolHeaders(t.Name, mirrored(params))
+		}
+		if promises {
+			c.tools.learn(t)
+		}
+		good = append(good, *t)
+	}
+	return good
+}
+
+// relist lists the tools anew, for what calls of them need.
+func (c *Client) relist(ctx context.Context) error {
+	c.opts.Cache.Invalidate(mcp.MethodListTools)
+	for _, err := range c.Tools(ctx) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CallTool calls a tool. Arguments are written as JSON and must be an object; nil
+// stands for an empty one. A tool that fails is no error, see IsError of the
+// result and [Call]. If the tool was listed before and has an output schema, a
+// result that does not fit is an [*OutputError].
+func (c *Client) CallTool(ctx context.Context, name string, arguments any, opts *CallOptions) (*mcp.CallToolResult, error) {
+	if raw, ok := arguments.(jsontext.Value); ok && raw != nil {
+		if err := checkObject(raw); err != nil {
+			return nil, localf(mcp.MethodCallTool, "arguments: %w", err)
+		}
+	}
+	var promised *output
+	if !c.opts.Unchecked {
+		promised = c.tools.output(name)
+		if err := promised.usable(); err != nil {
+			return nil, local(mcp.MethodCallTool, &OutputError{Tool: name, Err: err})
+		}
+	}
+	r, err := c.newRequest(mcp.MethodCallTool, &toolCall{name, arguments}, opts)
+	if err != nil {
+		return nil, err
+	}
+	reply, _, err := c.run(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	result, err := readToolResult(reply.Result)
+	if err != nil {
+		return nil, err
+	}
+	if err := promised.check(result); err != nil {
+		return nil, local(r.method, &OutputError{Tool: name, Result: result, Err: err})
+	}
+	return result, nil
+}
+
+// toolCall is the params of a call, in as few steps as can be.
+type toolCall struct {
+	name      string
+	arguments any
+}
+
+// AppendJSON writes the params.
+func (t *toolCall) AppendJSON(dst []byte) ([]byte, error) {
+	dst = jsonscan.AppendQuote(append(dst, `{"name":`...), t.name)
+	dst = append(dst, `,"arguments":`...)
+	at := len(dst)
+	dst, err := jsonrpc.AppendValue(dst, t.arguments)
+	if err != nil {
+		return dst, err
+	}
+	switch arguments := jsonscan.Trim(dst[at:]); {
+	case string(arguments) == "null":
+		dst = append(dst[:at], "{}"...)
+	case jsonscan.KindOf(arguments) != jsonscan.Object:
+		return dst, errNoObject
+	}
+	return append(dst, '}'), nil
+}
+
+// Call calls a tool for its structured content, which it decodes into an Out. A
+// tool that fails is a [*ToolError]. A tool without structured content may
+// answer with one block of text that is JSON, or, if Out is a string, with text.
+func Call[Out any](ctx context.Context, c *Client, tool string, arguments any) (out Out, err error) {
+	result, err := c.CallTool(ctx, tool, arguments, nil)
+	if err != nil {
+		return out, err
+	}
+	if result.IsError {
+		return out, &ToolError{Tool: tool, Result: result}
+	}
+	text := result.StructuredContent
+	if text == nil {
+		said := TextOf(result.Content)
+		if s, ok := any(&out).(*string); ok {
+			*s = said
+			return out, nil
+		}
+		text = jsontext.Value(said)
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		return out, localf(mcp.MethodCallTool, "read the output of tool %s: %v", tool, err)
+	}
+	return out, nil
+}
+
+// TextOf returns the text of contents, block by block, a line break between two.
+func TextOf(contents mcp.Contents) string {
+	var parts []string
+	for _, block := range contents {
+		if text, ok := block.(*mcp.TextContent); ok {
+			parts = append(parts, text.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
