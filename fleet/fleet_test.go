@@ -63,10 +63,10 @@ func TestOneDeadServerDoesNotTakeTheOthersDown(t *testing.T) {
 		"missing":  {Command: "no-such-program-anywhere"},
 		"broken":   {Command: "x", Err: errors.New("the variable K is not set")},
 		"disabled": disabled,
-	}, &fleet.Options{ListTimeout: 1500 * time.Millisecond})
+	}, &fleet.Options{ListTimeout: 3 * time.Second})
 	began := time.Now()
 	tools, failed := f.Tools(t.Context())
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 8*time.Second {
 		t.Errorf("it took %v", took)
 	}
 	var names []string
@@ -192,7 +192,7 @@ func TestAChildThatHangsIsReplaced(t *testing.T) {
 	if _, err := f.Call(t.Context(), "a", "wedge", nil); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, f, "a", func(s fleet.Status) bool { return s.Restarts == 1 && s.State == fleet.StateReady })
+	waitFor(t, f, "a", func(s fleet.Status) bool { return s.Restarts >= 1 && s.State == fleet.StateReady })
 	wantSum(t, f, "a")
 }
 

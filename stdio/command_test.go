@@ -165,26 +165,6 @@ func TestCloseIsALadder(t *testing.T) { // R019
 	}
 }
 
-func TestAStoppedChildIsKilled(t *testing.T) { // R019
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no SIGSTOP")
-	}
-	before := children(t)
-	c := dial(t, misbehaving("echo"))
-	roundTrip(t, c)
-	for pid := range children(t) {
-		if !before[pid] {
-			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if took := closed(t, c); took > 4*time.Second {
-		t.Errorf("Close took %v", took)
-	}
-	noneLeft(t, before)
-}
-
 func TestGrandchildrenEndToo(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("looks into /proc")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"sync"
 	"sync/atomic"
@@ -292,7 +291,3 @@ func readOutline(message []byte) (o outline) {
 	}
 	return o
 }
-
-// essence returns the media type of a response, in lower case, without its
-// parameters.
-func essence(h http.Header) string { return mediaType(h.Get("Content-Type")) }

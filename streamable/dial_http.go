@@ -217,3 +217,15 @@ func discard(res *http.Response) {
 	}
 	_ = res.Body.Close()
 }
+
+// essence returns the media type of a response, in lower case, without its
+// parameters.
+func essence(h http.Header) string {
+	value := h.Get("Content-Type")
+	switch value {
+	case "application/json", eventStream: // what nearly all send
+		return value
+	}
+	value, _, _ = strings.Cut(value, ";")
+	return strings.ToLower(strings.TrimSpace(value))
+}

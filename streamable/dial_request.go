@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/bossman-mcp/bossman/jsonrpc"
@@ -273,14 +272,4 @@ func (c *conn) abandon(f *flow, reason error) {
 type cancellation struct {
 	RequestID jsonrpc.ID `json:"requestId"`
 	Reason    string     `json:"reason"`
-}
-
-// mediaType returns the essence of a media type, in lower case.
-func mediaType(value string) string {
-	switch value {
-	case "application/json", eventStream: // what nearly all send
-		return value
-	}
-	value, _, _ = strings.Cut(value, ";")
-	return strings.ToLower(strings.TrimSpace(value))
 }

@@ -55,6 +55,9 @@ func (t *target) configured() (client.Dialer, error) {
 		}
 		return nil, &usageError{errors.New(text)}
 	}
+	if server.Disabled {
+		return nil, &usageError{fmt.Errorf("server %q is disabled in %s", t.server, path)}
+	}
 	t.allows = server.Allows
 	if server.Timeout > 0 {
 		t.timeout = server.Timeout
