@@ -33,7 +33,7 @@ build: ## Build bin/bossman
 	$(call step,build,go build -trimpath -o bin/bossman ./cmd/bossman)
 
 .PHONY: test
-test: check-fmt vet cross race fuzz-short ## Run everything CI runs
+test: check-fmt vet cross allocs race fuzz-short ## Run everything CI runs
 	@echo "==> passed"
 	@if [ -s "$(NOT_RUN)" ]; then echo "    except for what was NOT RUN:"; sort -u "$(NOT_RUN)" | sed 's/^/    /'; fi
 
@@ -63,6 +63,10 @@ cross: ## Build and vet for every system in PLATFORMS, without C
 	  go build -buildvcs=false ./...; \
 	  go vet ./...; \
 	done)
+
+.PHONY: allocs
+allocs: ## Run the tests that count allocations, which the race detector adds to
+	$(call step,allocs,go test -run 'Cheap|Allocate|WithoutAllocations' ./stdio ./client ./jsonrpc ./mcp ./schema)
 
 .PHONY: race
 race: ## Run the Go tests with the race detector, in random order

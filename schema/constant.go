@@ -2,9 +2,9 @@ package schema
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 )
@@ -99,38 +99,41 @@ func (c *constant) equalsObject(value []byte) bool {
 // equalsText reports whether a raw JSON string spells text.
 func equalsText(raw []byte, text string) bool {
 	inner := unquoted(raw)
+	if len(inner) < len(text) || len(inner) > 6*len(text) { // an escape takes up to six bytes for one
+		return false
+	}
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner) == text
 	}
 	return jsonscan.Unquote(raw) == text
 }
 
-// appendKey appends a text that is the same for equal values only. The value is
-// one that the library decodes to: its numbers are texts with a String method.
-func appendKey(dst []byte, value any) []byte {
-	switch v := value.(type) {
-	case nil:
-		return append(dst, 'n')
-	case bool:
-		return strconv.AppendBool(dst, v)
-	case string:
-		return appendSized(append(dst, 's'), v)
-	case []any:
-		dst = append(appendInt(append(dst, '['), len(v)), ':')
-		for _, item := range v {
+// appendKey appends a text that is the same for equal values only.
+func appendKey(dst, value []byte) []byte {
+	switch jsonscan.KindOf(value) {
+	case jsonscan.Bool, jsonscan.Null:
+		return append(dst, value[0])
+	case jsonscan.Number:
+		return append(newDecimal(value).appendKey(append(dst, '#')), ';')
+	case jsonscan.String:
+		return appendSized(append(dst, 's'), jsonscan.Unquote(value))
+	case jsonscan.Array:
+		dst = append(dst, '[')
+		for item := range jsonscan.Elements(value) {
 			dst = appendKey(dst, item)
 		}
-		return dst
-	case map[string]any:
-		dst = append(appendInt(append(dst, '{'), len(v)), ':')
-		for _, name := range sortedNames(v) {
-			dst = appendKey(appendSized(dst, name), v[name])
-		}
-		return dst
-	case interface{ String() string }:
-		return append(newDecimal([]byte(v.String())).appendKey(append(dst, '#')), ';')
+		return append(dst, ']')
 	}
-	return dst
+	var members []textMember
+	for name, member := range jsonscan.Members(value) {
+		members = append(members, textMember{string(name), member})
+	}
+	slices.SortFunc(members, func(a, b textMember) int { return strings.Compare(a.name, b.name) })
+	dst = append(dst, '{')
+	for _, m := range members {
+		dst = appendKey(appendSized(dst, m.name), m.value)
+	}
+	return append(dst, '}')
 }
 
 func appendSized(dst []byte, s string) []byte {
@@ -138,8 +141,6 @@ func appendSized(dst []byte, s string) []byte {
 }
 
 func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }
-
-func sortedNames(v map[string]any) []string { return slices.Sorted(maps.Keys(v)) }
 
 // unquoted returns what stands between the quotes of a raw JSON string.
 func unquoted(raw []byte) []byte { return raw[1:max(1, len(raw)-1)] }

@@ -2,17 +2,13 @@ package schema
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/bossman-mcp/bossman/internal/jsonscan"
 )
 
 // Defaults returns value with the members that it lacks and that have a default
 // in the schema, in nested objects too. It looks at the keywords properties,
-// additionalProperties, items and allOf, and follows references within the
-// schema; an object that is absent is not made up to hold defaults. It returns
+// additionalProperties, prefixItems, items and allOf, and follows $ref; an object that is absent is not made up to hold defaults. It returns
 // value itself, not a copy, when nothing is to be filled in, and the error of
 // [Schema.Compile] when the schema cannot be used. The value must be one strict
 // JSON value; whether it is valid shows afterwards, with [Schema.Validate].
@@ -23,7 +19,7 @@ func (s *Schema) Defaults(value jsontext.Value) (jsontext.Value, error) {
 	if err := s.Compile(); err != nil {
 		return nil, err
 	}
-	s.filled.Do(func() { s.filler = newFiller(s.JSON()) })
+	s.filled.Do(func() { s.filler = newFiller(s.plan.root) })
 	if s.filler == nil {
 		return value, nil
 	}
@@ -43,8 +39,10 @@ type filler struct {
 	members []fillMember
 	known   map[string]*filler // the members that the schema names
 	others  *filler            // for members that are not named; may be nil
-	items   *filler            // may be nil
+	prefix  []*filler          // for the first items
+	items   *filler            // for the others; may be nil
 	also    []*filler          // for the same value
+	users   []*filler          // of which this is a part
 	useful  bool               // whether there is a default here or below
 }
 
@@ -54,91 +52,76 @@ type fillMember struct {
 }
 
 // newFiller returns nil when the schema has no defaults.
-func newFiller(text []byte) *filler {
-	c := fillCompiler{root: text, seen: map[string]*filler{}, left: maxObjects}
-	root := c.filler(text)
-	for changed := true; changed; {
-		changed = false
-		for _, f := range slices.Backward(c.all) { // parts come after the whole
-			if !f.useful && f.anyUseful() {
-				f.useful, changed = true, true
-			}
+func newFiller(root *node) *filler {
+	c := fillCompiler{seen: map[*node]*filler{}}
+	f := c.filler(root, nil)
+	for len(c.useful) > 0 {
+		last := c.useful[len(c.useful)-1]
+		c.useful = c.useful[:len(c.useful)-1]
+		if !last.useful {
+			last.useful = true
+			c.useful = append(c.useful, last.users...)
 		}
 	}
-	if root == nil || !root.useful {
+	if !f.useful {
 		return nil
 	}
-	return root
-}
-
-func (f *filler) anyUseful() bool {
-	useful := func(f *filler) bool { return f != nil && f.useful }
-	found := len(f.members) > 0 || useful(f.others) || useful(f.items)
-	for _, sub := range f.known {
-		found = found || useful(sub)
-	}
-	for _, sub := range f.also {
-		found = found || useful(sub)
-	}
-	return found
+	return f
 }
 
 type fillCompiler struct {
-	root []byte
-	seen map[string]*filler // by reference
-	all  []*filler
-	left int // places that may still be looked at
+	seen   map[*node]*filler
+	useful []*filler // that have not been marked yet
 }
 
-// filler compiles a subschema. It returns nil for what is no object.
-func (c *fillCompiler) filler(text []byte) *filler {
-	if c.left--; c.left < 0 || jsonscan.KindOf(text) != jsonscan.Object {
+// filler returns the filler of a node, the same one each time. It is nil for no
+// node.
+func (c *fillCompiler) filler(n *node, user *filler) *filler {
+	if n == nil {
 		return nil
 	}
-	f := &filler{known: map[string]*filler{}}
-	c.all = append(c.all, f)
-	for word, value := range jsonscan.Members(text) {
-		switch string(word) {
-		case "properties":
-			for name, sub := range jsonscan.Members(value) {
-				f.known[string(name)] = c.filler(sub)
-				if fallback := jsonscan.Get(sub, "default"); fallback != nil {
-					f.members = append(f.members, fillMember{string(name), fallback})
-				}
-			}
-		case "additionalProperties":
-			f.others = c.filler(value)
-		case "items":
-			f.items = c.filler(value)
-		case "allOf":
-			for sub := range jsonscan.Elements(value) {
-				f.add(c.filler(sub))
-			}
-		case "$ref":
-			f.add(c.reference(jsonscan.Unquote(value)))
+	f, ok := c.seen[n]
+	if !ok {
+		f = new(filler)
+		c.seen[n] = f
+		c.fill(f, n)
+	}
+	if user != nil {
+		f.users = append(f.users, user)
+	}
+	return f
+}
+
+func (c *fillCompiler) fill(f *filler, n *node) {
+	if n.ref != nil {
+		f.also = []*filler{c.filler(n.ref, f)}
+		return
+	}
+	if len(n.properties) > 0 {
+		f.known = make(map[string]*filler, len(n.properties))
+	}
+	for _, p := range n.properties {
+		if p.node == nil {
+			continue // only required
+		}
+		f.known[p.name] = c.filler(p.node, f)
+		if p.fallback != nil {
+			f.members = append(f.members, fillMember{p.name, p.fallback})
 		}
 	}
-	return f
-}
-
-func (f *filler) add(sub *filler) {
-	if sub != nil {
-		f.also = append(f.also, sub)
+	if len(n.patterns) == 0 { // with patterns it takes more to know the others
+		f.others = c.filler(n.additional, f)
 	}
-}
-
-// reference compiles what a reference within the schema leads to, once.
-func (c *fillCompiler) reference(ref string) *filler {
-	if f, ok := c.seen[ref]; ok {
-		return f
+	for _, sub := range n.prefix {
+		f.prefix = append(f.prefix, c.filler(sub, f))
 	}
-	target := follow(c.root, ref)
-	if target == nil {
-		return nil
+	f.items = c.filler(n.items, f)
+	if n.logic != nil {
+		for _, sub := range append(n.logic.refs[:len(n.logic.refs):len(n.logic.refs)], n.logic.all...) {
+			f.also = append(f.also, c.filler(sub, f))
+		}
 	}
-	f := &filler{known: map[string]*filler{}}
-	c.all = append(c.all, f)
-	c.seen[ref] = f
-	f.add(c.filler(target))
-	return f
+	if len(f.members) > 0 {
+		c.useful = append(c.useful, f)
+	}
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 )
 
@@ -21,52 +19,66 @@ const (
 	draft2020
 )
 
-func (d dialect) library() *jsonschema.Draft {
-	switch d {
-	case draft4:
-		return jsonschema.Draft4
-	case draft6:
-		return jsonschema.Draft6
-	case draft7:
-		return jsonschema.Draft7
-	case draft2019:
-		return jsonschema.Draft2019
-	}
-	return jsonschema.Draft2020
-}
-
-// dialectOf reads $schema. An unknown one is an error, since guessing could
-// make a schema permissive.
-func dialectOf(text []byte, h hooks) (dialect, error) {
-	raw := jsonscan.Get(text, "$schema")
-	if raw == nil {
-		return h.dialect, nil
-	}
+// dialectOf reads the value of $schema. An unknown one is an error, since
+// guessing could make a schema permissive.
+func dialectOf(raw []byte) (dialect, error) {
 	if jsonscan.KindOf(raw) != jsonscan.String {
 		return 0, fmt.Errorf("$schema: must be a string, got %s", describe(raw))
 	}
-	name := jsonscan.Unquote(raw)
-	rest, secure := strings.CutPrefix(name, "https://")
-	if !secure {
-		rest, _ = strings.CutPrefix(name, "http://")
-	}
-	switch strings.TrimSuffix(rest, "#") {
-	case "json-schema.org/draft/2020-12/schema", "json-schema.org/schema":
-		return draft2020, nil
-	case "json-schema.org/draft/2019-09/schema":
-		return draft2019, nil
-	case "json-schema.org/draft-07/schema":
-		return draft7, nil
-	case "json-schema.org/draft-06/schema":
-		return draft6, nil
-	case "json-schema.org/draft-04/schema":
-		return draft4, nil
-	}
-	if h.load != nil {
-		return unknownDialect, nil
+	name, _ := strings.CutSuffix(jsonscan.Unquote(raw), "#")
+	if d := dialectNamed(name); d != 0 {
+		return d, nil
 	}
 	return 0, fmt.Errorf("dialect %s is not supported; supported: 2020-12, 2019-09, draft-07, draft-06, draft-04", shorten(string(raw), 200))
 }
 
-// unknownDialect is one that a test's loader will explain.
-const unknownDialect dialect = -1
+// dialectNamed returns the dialect whose metaschema has the address, 0 for none.
+func dialectNamed(address string) dialect {
+	rest, secure := strings.CutPrefix(address, "https://")
+	if !secure {
+		rest, _ = strings.CutPrefix(address, "http://")
+	}
+	switch rest {
+	case "json-schema.org/draft/2020-12/schema", "json-schema.org/schema":
+		return draft2020
+	case "json-schema.org/draft/2019-09/schema":
+		return draft2019
+	case "json-schema.org/draft-07/schema":
+		return draft7
+	case "json-schema.org/draft-06/schema":
+		return draft6
+	case "json-schema.org/draft-04/schema":
+		return draft4
+	}
+	return 0
+}
+
+// knows reports whether the dialect has a keyword. All others say nothing.
+func (d dialect) knows(word string) bool {
+	switch word {
+	case "$schema", "$ref", "definitions", "dependencies", "$defs", // in use before or after their time as well
+		"title", "description", "default", "format",
+		"type", "enum", "allOf", "anyOf", "oneOf", "not",
+		"properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties",
+		"items", "minItems", "maxItems", "uniqueItems",
+		"minLength", "maxLength", "pattern",
+		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+		return true
+	case "id":
+		return d == draft4
+	case "$id", "const", "contains", "propertyNames", "examples":
+		return d >= draft6
+	case "if", "then", "else", "$comment", "readOnly", "writeOnly", "contentEncoding", "contentMediaType":
+		return d >= draft7
+	case "additionalItems":
+		return d <= draft2019
+	case "$anchor", "$vocabulary", "dependentRequired", "dependentSchemas", "minContains", "maxContains",
+		"unevaluatedItems", "unevaluatedProperties", "contentSchema", "deprecated":
+		return d >= draft2019
+	case "$recursiveRef", "$recursiveAnchor":
+		return d == draft2019
+	case "$dynamicRef", "$dynamicAnchor", "prefixItems":
+		return d == draft2020
+	}
+	return false
+}

@@ -13,20 +13,22 @@
 // the syntax of Go's regexp package: matching takes time linear in the text,
 // and look-around and back-references do not exist.
 //
-// # Two engines
+// # Plans
 //
-// A schema that uses only common keywords is compiled into a plan, which walks
-// the raw JSON and allocates nothing as long as the value is good. All other
-// schemas go to a complete validator. The two agree; a fuzz test holds them to it.
+// On first use a schema is compiled into a plan, which walks the raw JSON of
+// values. It knows every keyword of the dialects, compares numbers exactly
+// whatever their size, and allocates nothing for a good value unless keywords
+// such as uniqueItems or unevaluatedProperties ask for memory. When a value is
+// bad, a second walk finds the words.
 //
 // # Limits
 //
 // Schemas may come from strangers, so nothing outside a schema's own text is
-// ever loaded, and what could cost too much is refused with an error: texts
-// over 1 MiB, nesting over 100, more than 10,000 objects or 100,000 values
-// (256 KiB, 2,000 and 20,000 for schemas beyond the common keywords), keywords
-// that multiply into more than 10,000 checks of one value, references that never
-// reach a value, and patterns of more than 5,000 steps. Likewise a value that
-// would take the complete validator more than 50,000 checks is invalid, with a
-// problem that says so.
+// ever loaded (metaschemas, to which schemas may refer, are built in), and what
+// could cost too much is refused with an error: texts over 1 MiB, nesting over
+// 100, more than 10,000 objects or 100,000 values, keywords that multiply into
+// more than 10,000 checks of one value, references that never reach a value,
+// patterns of more than 5,000 steps, a multipleOf of more than 18 digits.
+// Likewise a value that would take much longer to check than its size explains
+// is invalid, with a problem that says so.
 package schema

@@ -1,5 +1,7 @@
 package schema
 
+import "github.com/bossman-mcp/bossman/internal/jsonscan"
+
 // Dialects for tests.
 const (
 	Draft7    = draft7
@@ -8,7 +10,7 @@ const (
 
 // ParseAs is Parse for a schema of another default dialect, which may load
 // documents from elsewhere.
-func ParseAs(text []byte, d dialect, load func(url string) (any, error)) (*Schema, error) {
+func ParseAs(text []byte, d dialect, load func(url string) ([]byte, error)) (*Schema, error) {
 	s, err := Parse(text)
 	if err == nil {
 		s.hooks = hooks{dialect: d, load: load}
@@ -16,30 +18,27 @@ func ParseAs(text []byte, d dialect, load func(url string) (any, error)) (*Schem
 	return s, err
 }
 
-// Planned reports whether the schema is compiled into a plan.
-func (s *Schema) Planned() bool {
-	if s.Compile() != nil {
-		return false
+// Metaschema returns the metaschema of the dialect that a schema names.
+func Metaschema(text []byte) (*Schema, error) {
+	raw := jsonscan.Get(text, "$schema")
+	if raw == nil {
+		return MustParse(metaschema(draft2020)), nil
 	}
-	_, ok := s.engine.(*plan)
-	return ok
-}
-
-// ForceLibrary returns the schema compiled for the library, plan or no plan.
-func ForceLibrary(text []byte, d dialect) (*Schema, error) {
-	s, err := ParseAs(text, d, nil)
-	if err != nil {
-		return nil, err
-	}
-	s.compiled.Do(func() { s.engine, s.err = newLibrary(s.text, survey(s.text), s.hooks) })
-	return s, s.err
+	d, err := dialectOf(raw)
+	return MustParse(metaschema(d)), err
 }
 
 // CompareNumbers compares two JSON numbers as plans do.
 func CompareNumbers(a, b string) int { return newDecimal([]byte(a)).cmp(newDecimal([]byte(b))) }
 
+// Divides reports whether a JSON number is a multiple of another, if it can tell.
+func Divides(multiple, number string) (divides, can bool) {
+	m, ok := newMultiple([]byte(multiple))
+	if !ok || m.factor == 0 {
+		return false, false
+	}
+	return m.divides([]byte(number)), true
+}
+
 // ShowNumber writes a JSON number as messages do.
 func ShowNumber(a string) string { return newDecimal([]byte(a)).String() }
-
-// Nearest is the search for slips.
-var Nearest = nearest

@@ -1,14 +1,14 @@
 package schema
 
 import (
-	"net/url"
-	"strings"
-
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 )
 
-// fillPrice is what it costs to look at one value, in the units of a walk.
-const fillPrice = 300
+// What filling costs, in the units of a walk.
+const (
+	fillPrice = 300 // to look at one value
+	copyPrice = 4   // to add a byte
+)
 
 // filling is one walk of fillers over a value.
 type filling struct {
@@ -26,7 +26,9 @@ func (w *filling) value(f *filler, v []byte) (filled []byte, changed bool) {
 	case jsonscan.Object:
 		filled, changed = w.object(f, v)
 	case jsonscan.Array:
-		filled, changed = w.array(f, v)
+		if filled = v; f.item(0) != nil || f.items != nil {
+			filled, changed = w.array(f, v)
+		}
 	default:
 		return v, false
 	}
@@ -50,15 +52,16 @@ func (w *filling) object(f *filler, v []byte) ([]byte, bool) {
 		out = appendMember(out, string(name), filled)
 	}
 	for _, m := range f.members {
-		if !present[m.name] {
-			out = appendMember(out, m.name, m.value)
-			changed = true
+		if present[m.name] {
+			continue
 		}
+		if w.left -= len(m.name) + len(m.value); w.left < 0 {
+			break
+		}
+		out = appendMember(out, m.name, m.value)
+		changed = true
 	}
-	if !changed {
-		return v, false
-	}
-	return append(out, '}'), true
+	return w.result(v, append(out, '}'), changed)
 }
 
 func appendMember(out []byte, name string, value []byte) []byte {
@@ -70,45 +73,32 @@ func appendMember(out []byte, name string, value []byte) []byte {
 }
 
 func (w *filling) array(f *filler, v []byte) ([]byte, bool) {
-	if f.items == nil || !f.items.useful {
-		return v, false
-	}
-	out, changed := []byte{'['}, false
+	out, changed, i := []byte{'['}, false, 0
 	for item := range jsonscan.Elements(v) {
-		filled, did := w.value(f.items, item)
+		filled, did := w.value(f.item(i), item)
 		changed = changed || did
-		if len(out) > 1 {
+		if i > 0 {
 			out = append(out, ',')
 		}
 		out = append(out, filled...)
+		i++
 	}
+	return w.result(v, append(out, ']'), changed)
+}
+
+// item returns the filler for an item of an array, which may be nil.
+func (f *filler) item(i int) *filler {
+	if i < len(f.prefix) {
+		return f.prefix[i]
+	}
+	return f.items
+}
+
+// result returns what has been made of v, and pays for what was added.
+func (w *filling) result(v, filled []byte, changed bool) ([]byte, bool) {
 	if !changed {
 		return v, false
 	}
-	return append(out, ']'), true
-}
-
-// follow returns what a reference such as #/$defs/a leads to within root, and
-// nil when it leads nowhere or elsewhere.
-func follow(root []byte, ref string) []byte {
-	pointer, ok := strings.CutPrefix(ref, "#")
-	if !ok {
-		return nil
-	}
-	pointer, err := url.PathUnescape(pointer)
-	if err != nil || pointer == "" {
-		return root
-	}
-	steps := strings.Split(pointer, "/")
-	if steps[0] != "" {
-		return nil // an anchor
-	}
-	for _, step := range steps[1:] {
-		if jsonscan.KindOf(root) == jsonscan.Array {
-			root = element(root, step)
-		} else {
-			root = jsonscan.Get(root, strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
-		}
-	}
-	return root
+	w.left -= copyPrice * max(0, len(filled)-len(v))
+	return filled, true
 }

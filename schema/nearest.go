@@ -7,7 +7,7 @@ import (
 
 const (
 	maxNameLength = 48  // bytes of names that are compared
-	maxCandidates = 200 // names that are compared
+	maxCandidates = 100 // names that are compared
 )
 
 // nearest returns the candidate that name is most likely a slip for, if any is
@@ -23,7 +23,7 @@ func nearest(name string, candidates []string) (string, bool) {
 		if c == "" || len(c) > maxNameLength {
 			continue
 		}
-		if d := distance(folded, fold(c)); d < least {
+		if d := distance(folded, fold(c), least); d < least {
 			best, least = c, d
 		}
 	}
@@ -43,29 +43,37 @@ func fold(name string) []rune {
 
 // distance counts the typing errors between two words: letters that are added,
 // left out, replaced, or swapped with their neighbour. A word cut short counts
-// as one error.
-func distance(a, b []rune) int {
-	if short := min(len(a), len(b)); short >= 3 && len(a) != len(b) && slices.Equal(a[:short], b[:short]) {
+// as one error. Beyond the limit it does not count on. The words must be shorter
+// than a row.
+func distance(a, b []rune, limit int) int {
+	short := min(len(a), len(b))
+	if short >= 3 && len(a) != len(b) && slices.Equal(a[:short], b[:short]) {
 		return 1
 	}
-	before, above := make([]int, len(b)+1), make([]int, len(b)+1)
+	var rows [3][maxNameLength + 1]int
+	before, above, row := &rows[0], &rows[1], &rows[2]
 	for j := range above {
 		above[j] = j
 	}
 	for i := range a {
-		row := make([]int, len(b)+1)
 		row[0] = i + 1
+		least := row[0]
 		for j := range b {
 			cost := 1
 			if a[i] == b[j] {
 				cost = 0
 			}
-			row[j+1] = min(above[j+1]+1, row[j]+1, above[j]+cost)
+			d := min(above[j+1]+1, row[j]+1, above[j]+cost)
 			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
+				d = min(d, before[j-1]+1)
 			}
+			row[j+1] = d
+			least = min(least, d)
 		}
-		before, above = above, row
+		if least > limit {
+			return least
+		}
+		before, above, row = above, row, before
 	}
 	return above[len(b)]
 }

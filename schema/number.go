@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"cmp"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -195,6 +196,61 @@ func smallInteger(raw []byte) (n int64, ok bool) {
 	return n, true
 }
 
+// multiple is a positive number to divide by: factor × 10^power. The factor has
+// at most 18 digits, of which the last is not 0.
+type multiple struct {
+	decimal
+	factor uint64
+	power  int
+}
+
+func newMultiple(raw []byte) (*multiple, bool) {
+	m := &multiple{decimal: newDecimal(raw)}
+	if m.count > 18 {
+		return nil, false
+	}
+	for _, c := range m.digits {
+		if c != '.' {
+			m.factor = m.factor*10 + uint64(c-'0')
+		}
+	}
+	m.power = m.exp - m.count
+	return m, true
+}
+
+// divides reports whether a raw number is a whole number of times m. The number
+// is n × 10^p, where the last digit of n is not 0: a smaller p means a fraction.
+// Otherwise what is left of n × 10^(p-power) when divided by the factor decides.
+func (m *multiple) divides(raw []byte) bool {
+	d := newDecimal(raw)
+	if d.count == 0 {
+		return true
+	}
+	power := d.exp - d.count - m.power
+	if power < 0 {
+		return false
+	}
+	left := uint64(0)
+	for _, c := range d.digits {
+		if c != '.' {
+			left = (left*10 + uint64(c-'0')) % m.factor
+		}
+	}
+	for ten := 10 % m.factor; power > 0 && left > 0; power >>= 1 {
+		if power&1 == 1 {
+			left = timesModulo(left, ten, m.factor)
+		}
+		ten = timesModulo(ten, ten, m.factor)
+	}
+	return left == 0
+}
+
+// timesModulo returns a × b modulo m, for a and b below m.
+func timesModulo(a, b, m uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	return bits.Rem64(high, low, m)
+}
+
 // appendKey appends a text that is the same for equal numbers only.
 func (d decimal) appendKey(dst []byte) []byte {
 	if d.neg {
@@ -222,13 +278,13 @@ func (d decimal) String() string {
 	if d.neg {
 		sign = "-"
 	}
-	digits := string(bytes.ReplaceAll(d.digits, []byte("."), nil))
+	digits := string(bytes.ReplaceAll(d.digits[:min(len(d.digits), 2*maxShown)], []byte("."), nil))
 	switch {
 	case d.count == 0:
 		return "0"
 	case d.exp >= d.count && d.exp <= 20:
 		return sign + digits + strings.Repeat("0", d.exp-d.count)
-	case d.exp > 0 && d.exp < d.count:
+	case d.exp > 0 && d.exp < d.count && d.exp < len(digits):
 		return sign + shorten(digits[:d.exp]+"."+digits[d.exp:], maxShown)
 	case d.exp <= 0 && d.exp > -6:
 		return sign + "0." + strings.Repeat("0", -d.exp) + shorten(digits, maxShown)

@@ -1,35 +1,40 @@
 package schema
 
 import (
-	"errors"
+	"bytes"
 	"slices"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 )
 
-// plan is the compiled form of a schema that uses only common keywords.
+// plan is the compiled form of a schema.
 type plan struct {
-	root *node
+	root    *node
+	dynamic bool // whether a reference depends on the way to it
 }
 
 // node is one subschema. Its zero value accepts everything.
 type node struct {
 	never    bool  // the schema false
-	ref      *node // stands for this node; nothing else is set then
+	ref      *node // stands for this node; nothing else counts then
 	types    typeSet
 	constant *constant
 	enum     []constant          // nil when any value may stand
 	texts    map[string]struct{} // the strings of a long enum
-
 	numberRules
 	stringRules
 	arrayRules
 	objectRules
+	logic  *logic // nil when no keyword combines schemas
+	at     where  // it stands in the schema
+	says   int    // how many keywords say something about values
+	weight int    // see weigher
 }
 
 type numberRules struct {
 	minimum, maximum *bound
 	above, below     *bound // exclusiveMinimum and exclusiveMaximum
+	multipleOf       *multiple
 }
 
 type stringRules struct {
@@ -39,17 +44,31 @@ type stringRules struct {
 }
 
 type arrayRules struct {
-	minItems int
-	maxItems *int
-	items    *node // nil accepts every item
+	minItems   int
+	maxItems   *int
+	prefix     []*node // for the first items
+	items      *node   // for the others; nil accepts them
+	contains   *contains
+	unique     bool
+	looksAtAll bool // whether any of the above needs the items
+}
+
+// contains is the keyword of that name with minContains and maxContains.
+type contains struct {
+	node      *node
+	least     int
+	most      *int
+	evaluates bool // whether the items that it finds count as evaluated
 }
 
 type objectRules struct {
 	properties  []property
 	byName      map[string]int // into properties, when there are many
 	required    int            // how many of the properties must be there
-	closed      bool           // additionalProperties is false
-	additional  *node          // nil accepts every other member
+	patterns    []patternRule
+	additional  *node // for all other members; nil accepts them
+	names       *node // for the names of members
+	dependents  []dependent
 	minMembers  int
 	maxMembers  *int
 	looksInside bool // whether any of the above needs the members
@@ -60,7 +79,46 @@ type property struct {
 	name     string
 	node     *node // nil when only the keyword required names it
 	required bool
+	fallback []byte // the default; nil when there is none
 }
+
+// patternRule is a part of patternProperties.
+type patternRule struct {
+	*pattern
+	node *node
+}
+
+// dependent is what an object must fulfil when it has the named member.
+type dependent struct {
+	name  string
+	needs []string
+	node  *node // may be nil
+}
+
+// logic is what applies further schemas to the same value.
+type logic struct {
+	refs          []*node // references beside other keywords
+	dynamic       *dynamicRef
+	all, any, one []*node
+	not           *node
+	condition     *node // if
+	then, orElse  *node
+	otherMembers  *node // unevaluatedProperties
+	otherItems    *node // unevaluatedItems
+}
+
+// dynamicRef is a reference to the outermost anchor of a name on the way here.
+type dynamicRef struct {
+	name string
+	to   *node   // what it means without others on the way
+	all  []*node // what it may mean
+}
+
+// The schemas true and false.
+var (
+	always = &node{weight: 1}
+	never  = &node{never: true, weight: 1}
+)
 
 // few is how many properties are searched one by one.
 const few = 8
@@ -84,7 +142,7 @@ func (n *node) property(name []byte) *property {
 func (n *node) listed(value []byte) bool {
 	if n.texts != nil && jsonscan.KindOf(value) == jsonscan.String {
 		inner := unquoted(value)
-		if !slices.Contains(inner, '\\') {
+		if bytes.IndexByte(inner, '\\') < 0 {
 			_, ok := n.texts[string(inner)]
 			return ok
 		}
@@ -113,16 +171,11 @@ func (n *node) require(names []string) {
 			n.properties = append(n.properties, property{name: name, required: true})
 		}
 	}
+	n.required = len(names)
 }
 
 // finish prepares what keywords left to be done together.
 func (n *node) finish() {
-	n.required = 0
-	for _, p := range n.properties {
-		if p.required {
-			n.required++
-		}
-	}
 	if len(n.properties) > few {
 		n.byName = make(map[string]int, len(n.properties))
 		for i, p := range n.properties {
@@ -137,7 +190,9 @@ func (n *node) finish() {
 			}
 		}
 	}
-	n.looksInside = len(n.properties) > 0 || n.closed || n.additional != nil || n.minMembers > 0 || n.maxMembers != nil
+	n.looksInside = len(n.properties) > 0 || len(n.patterns) > 0 || n.additional != nil || n.names != nil ||
+		len(n.dependents) > 0 || n.minMembers > 0 || n.maxMembers != nil
+	n.looksAtAll = len(n.prefix) > 0 || n.items != nil || n.contains != nil || n.unique || n.minItems > 0 || n.maxItems != nil
 }
 
 // typeSet is a set of the types of the keyword type; the empty set accepts all.
@@ -196,11 +251,3 @@ func (t typeSet) accepts(kind jsonscan.Kind, value []byte) bool {
 	}
 	return false
 }
-
-// errNotPlanned says that a schema is not one for a plan: it uses other
-// keywords, or uses the common ones wrongly.
-var errNotPlanned = errors.New("not a schema of common keywords only")
-
-// errEndless is a reference that comes back to itself before it reaches a
-// schema that looks at the value.
-var errEndless = errors.New("a reference leads back to itself without end")

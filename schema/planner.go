@@ -1,7 +1,9 @@
 package schema
 
 import (
-	"bytes"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
@@ -9,255 +11,210 @@ import (
 
 // planner compiles the text of one schema into a plan.
 type planner struct {
-	dialect     dialect
-	root        *node
-	definitions map[string]*node   // by reference, such as #/$defs/tree
-	references  map[*node]string   // what each reference names
-	required    map[*node][]string // until the properties are known
+	hooks      hooks
+	left       int // what may still be spent, see spend
+	resources  map[string]*resource
+	nodes      map[*byte]*node // by the first byte of their text
+	every      []*node
+	anchors    map[string][]*node // the dynamic ones of all resources, by name
+	references []reference
+	members    []textMember // of the objects that are being compiled
+	path       []step       // to what is being compiled
+	dynamic    bool         // whether a reference depends on the way to it
+	mixed      bool         // whether there are several dialects
+	err        error        // the first
+	misused    bool         // whether err is a keyword with a value that it cannot have
 }
 
-// newPlan returns errNotPlanned for schemas that the library must judge.
-func newPlan(text []byte, d dialect) (*plan, error) {
-	switch d {
-	case 0, draft2020, draft2019, draft7:
-	default:
-		return nil, errNotPlanned
-	}
-	p := &planner{dialect: d, definitions: map[string]*node{}, references: map[*node]string{}, required: map[*node][]string{}}
-	p.root = new(node)
-	if !p.fill(p.root, text) {
-		return nil, errNotPlanned
-	}
-	if err := p.link(); err != nil {
-		return nil, err
-	}
-	return &plan{root: p.root}, nil
+type textMember struct {
+	name  string
+	value []byte
 }
 
-// link turns references into what they lead to, however long the way.
-func (p *planner) link() error {
-	for n, to := range p.references {
-		if n.ref = p.definitions[to]; to == "#" {
-			n.ref = p.root
-		}
-		if n.ref == nil {
-			return errNotPlanned
-		}
-	}
-	for n := range p.references {
-		end := n
-		for steps := 0; end.ref != nil; end = end.ref {
-			if steps++; steps > len(p.references) {
-				return errEndless
-			}
-		}
-		for n != end { // shorten the way for all on it
-			next := n.ref
-			n.ref = end
-			n = next
-		}
-	}
-	return nil
+// step is a member's name, or an index if there is no name.
+type step struct {
+	name  string
+	index int
 }
 
-// node compiles a subschema. False means that it cannot be planned, here and in
-// the other methods.
-func (p *planner) node(text []byte) (*node, bool) {
-	n := new(node)
-	return n, p.fill(n, text)
+// building is a node on its way, with what only counts beside other keywords.
+type building struct {
+	*node
+	required             []string
+	strictMin, strictMax bool  // exclusiveMinimum and exclusiveMaximum of draft-04
+	tuple                bool  // items is a list
+	rest                 *node // additionalItems
+	least, most          *int  // minContains and maxContains
+	references           []int // into the planner's
 }
 
-func (p *planner) fill(n *node, text []byte) bool {
-	switch jsonscan.KindOf(text) {
-	case jsonscan.Bool:
-		n.never = text[0] == 'f'
-		return true
-	case jsonscan.Object:
-	default:
+// newPlan compiles a schema that is within the limits of size.
+func newPlan(text []byte, h hooks) (*plan, error) {
+	p := &planner{hooks: h, left: compileBudget, resources: map[string]*resource{}, nodes: map[*byte]*node{}, anchors: map[string][]*node{}}
+	root := p.document(base, text)
+	if root != nil && p.link() && p.weigh() {
+		return &plan{root: root, dynamic: p.dynamic}, nil
+	}
+	if p.misused && !p.mixed {
+		return nil, misuse(text, p.resources[base].dialect, p.err)
+	}
+	return nil, p.err
+}
+
+// fail records an error at the current path and returns false, which makes all
+// callers give up.
+func (p *planner) fail(err error) bool {
+	if p.err != nil {
 		return false
 	}
-	alone := true // only annotations beside a reference
-	for name, value := range jsonscan.Members(text) {
-		switch word := string(name); {
-		case annotates(word, value) || word == "$schema" && n == p.root:
-		case word == "$ref":
-			if jsonscan.KindOf(value) != jsonscan.String {
-				return false
-			}
-			to, ok := definition(unquoted(value))
-			if !ok {
-				return false
-			}
-			p.references[n] = to
-		case word == "$defs" || word == "definitions":
-			if !p.define(n, word, value) {
-				return false
-			}
-		default:
-			alone = false
-			if !p.asserts(n, word, value) {
-				return false
-			}
+	var b strings.Builder
+	for i, s := range p.path {
+		if s.index >= 0 {
+			b.WriteString(itemStep(s.index))
+		} else {
+			b.WriteString(memberStep(s.name, i == 0))
 		}
 	}
-	n.require(p.required[n])
-	n.finish()
-	_, refers := p.references[n]
-	return alone || !refers
-}
-
-// annotates reports whether a keyword says nothing about values. Words that no
-// dialect knows annotate; reserved ones do not.
-func annotates(word string, value []byte) bool {
-	kind := jsonscan.KindOf(value)
-	switch word {
-	case "title", "description", "$comment", "format", "contentEncoding", "contentMediaType":
-		return kind == jsonscan.String
-	case "deprecated", "readOnly", "writeOnly":
-		return kind == jsonscan.Bool
-	case "examples":
-		return kind == jsonscan.Array
-	case "default":
-		return true
-	}
-	return !reserved(word)
-}
-
-// reserved reports whether some dialect has the keyword as more than an
-// annotation.
-func reserved(word string) bool {
-	switch word {
-	case "$schema", "$id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary", "$defs", "definitions",
-		"type", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
-		"properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties", "maxProperties",
-		"dependencies", "dependentRequired", "dependentSchemas", "unevaluatedProperties",
-		"items", "prefixItems", "additionalItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems", "unevaluatedItems",
-		"minLength", "maxLength", "pattern", "contentSchema",
-		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
-		return true
+	if p.err = err; b.Len() > 0 {
+		p.err = fmt.Errorf("%s: %w", shorten(b.String(), 400), err)
 	}
 	return false
 }
 
-// definition returns a reference's text if it leads to the root or to a
-// definition under a plain name.
-func definition(ref []byte) (string, bool) {
-	for _, prefix := range []string{"#/$defs/", "#/definitions/"} {
-		if name, ok := bytes.CutPrefix(ref, []byte(prefix)); ok {
-			return string(ref), len(name) > 0 && !bytes.ContainsAny(name, `/~%\"`)
-		}
-	}
-	return "#", string(ref) == "#"
+// misuse is fail for a keyword whose value is of the wrong form.
+func (p *planner) misuse() bool {
+	p.misused = p.misused || p.err == nil
+	return p.fail(errors.New("has a value that it cannot have"))
 }
 
-func (p *planner) define(n *node, word string, value []byte) bool {
-	if jsonscan.KindOf(value) != jsonscan.Object {
+// spend takes a price off what is left, in units of about a byte looked at.
+func (p *planner) spend(price int) bool {
+	if p.left -= price; p.left >= 0 {
+		return true
+	}
+	p.path = nil
+	return p.fail(errors.New("too large: too much nesting, or too many identifiers or references"))
+}
+
+func (p *planner) enter(name string) { p.path = append(p.path, step{name, -1}) }
+func (p *planner) enterItem(i int)   { p.path = append(p.path, step{"", i}) }
+func (p *planner) leave()            { p.path = p.path[:len(p.path)-1] }
+
+// node compiles a subschema. It returns nil when it fails.
+func (p *planner) node(text []byte, at where) *node {
+	switch jsonscan.KindOf(text) {
+	case jsonscan.Bool:
+		if text[0] == 'f' {
+			return never
+		}
+		return always
+	case jsonscan.Object:
+		n := &node{at: at}
+		if at.in.root == nil {
+			at.in.root = n
+		}
+		p.nodes[&text[0]] = n
+		p.every = append(p.every, n)
+		if p.spend(2*len(text)) && p.fill(n, text) {
+			return n
+		}
+		return nil
+	}
+	p.misuse()
+	return nil
+}
+
+// fill compiles an object. The members are set aside first, since what a schema
+// is called and which dialect it is of must be known before its parts.
+func (p *planner) fill(n *node, text []byte) bool {
+	first := len(p.members)
+	for name, value := range jsonscan.Members(text) {
+		p.members = append(p.members, textMember{string(name), value})
+	}
+	last := len(p.members)
+	if !p.identify(n, text, p.members[first:last]) {
 		return false
 	}
-	for name, text := range jsonscan.Members(value) {
-		def, ok := p.node(text)
-		if !ok {
+	b := &building{node: n}
+	alone := n.at.dialect <= draft7 && hasMember(p.members[first:last], "$ref") // which has no say beside it
+	for i := first; i < last; i++ {
+		m := p.members[i] // not by range, since the members of parts come after these
+		if !n.at.dialect.knows(m.name) {
+			continue
+		}
+		p.enter(m.name)
+		if !p.member(b, m.name, m.value, alone) {
 			return false
 		}
-		if n == p.root && !strings.ContainsAny(string(name), `/~%\"`) {
-			p.definitions["#/"+word+"/"+string(name)] = def
-		}
+		p.leave()
+	}
+	p.members = p.members[:first]
+	b.settle()
+	n.finish()
+	if n.says == 0 && len(b.references) == 1 {
+		p.references[b.references[0]].alone = true
 	}
 	return true
 }
 
-// asserts compiles a keyword that says something about values.
-func (p *planner) asserts(n *node, word string, value []byte) (ok bool) {
+func hasMember(members []textMember, name string) bool {
+	return slices.ContainsFunc(members, func(m textMember) bool { return m.name == name })
+}
+
+// member compiles a keyword that the dialect knows.
+func (p *planner) member(b *building, word string, value []byte, alone bool) bool {
 	switch word {
-	case "type":
-		n.types, ok = typesOf(value)
-	case "const":
-		c := newConstant(value)
-		n.constant, ok = &c, true
-	case "enum":
-		n.enum, ok = p.enum(value)
-	case "properties":
-		ok = p.properties(n, value)
-	case "required":
-		p.required[n], ok = stringsOf(value)
-	case "additionalProperties":
-		n.additional, ok = p.node(value)
-		n.closed = ok && n.additional.never
-	case "items":
-		n.items, ok = p.node(value)
-	case "minimum":
-		n.minimum, ok = boundOf(value)
-	case "maximum":
-		n.maximum, ok = boundOf(value)
-	case "exclusiveMinimum":
-		n.above, ok = boundOf(value)
-	case "exclusiveMaximum":
-		n.below, ok = boundOf(value)
-	case "pattern":
-		n.pattern, ok = patternOf(value)
-	default:
-		ok = n.counts(word, value)
+	case "$ref", "$dynamicRef", "$recursiveRef":
+		return p.refer(b, word, value)
+	case "$defs", "definitions":
+		return p.define(b.node, word, value)
 	}
-	return ok
+	if alone {
+		return true
+	}
+	if known, ok := annotates(word, value); known {
+		return ok || p.misuse()
+	}
+	b.says++
+	return p.asserts(b, word, value) || p.misuse()
 }
 
-func (n *node) counts(word string, value []byte) bool {
-	count, ok := countOf(value)
-	if !ok {
-		return false
-	}
+// annotates reports whether a keyword says nothing about values, and if so,
+// whether its value is of the right form.
+func annotates(word string, value []byte) (known, ok bool) {
+	kind := jsonscan.KindOf(value)
 	switch word {
-	case "minLength":
-		n.minLength = count
-	case "maxLength":
-		n.maxLength = &count
-	case "minItems":
-		n.minItems = count
-	case "maxItems":
-		n.maxItems = &count
-	case "minProperties":
-		n.minMembers = count
-	case "maxProperties":
-		n.maxMembers = &count
-	default:
-		return false
+	case "$schema", "$id", "id", "$anchor", "$dynamicAnchor":
+		return true, true // identify has seen to them
+	case "title", "description", "$comment", "format", "contentEncoding", "contentMediaType":
+		return true, kind == jsonscan.String
+	case "deprecated", "readOnly", "writeOnly", "$recursiveAnchor":
+		return true, kind == jsonscan.Bool
+	case "examples":
+		return true, kind == jsonscan.Array
+	case "$vocabulary":
+		return true, kind == jsonscan.Object
+	case "default":
+		return true, true
 	}
-	return true
+	return false, false
 }
 
-func (p *planner) properties(n *node, value []byte) bool {
-	if jsonscan.KindOf(value) != jsonscan.Object {
-		return false
+// settle puts together what keywords say only beside others.
+func (b *building) settle() {
+	b.require(b.required)
+	if b.strictMin {
+		b.above, b.minimum = b.minimum, nil
 	}
-	for name, text := range jsonscan.Members(value) {
-		child, ok := p.node(text)
-		if !ok {
-			return false
-		}
-		n.properties = append(n.properties, property{name: string(name), node: child})
+	if b.strictMax {
+		b.below, b.maximum = b.maximum, nil
 	}
-	return true
-}
-
-// enum compiles the allowed values. Before 2019-09 there must be one at least,
-// and none twice.
-func (p *planner) enum(value []byte) ([]constant, bool) {
-	if jsonscan.KindOf(value) != jsonscan.Array {
-		return nil, false
+	if b.tuple {
+		b.items = b.rest
 	}
-	values := newConstants(value)
-	if p.dialect != draft7 {
-		return values, true
-	}
-	if len(values) == 0 || len(values) > 100 {
-		return nil, false
-	}
-	for i := range values {
-		for j := range i {
-			if values[i].equals(values[j].raw) {
-				return nil, false
-			}
+	if c := b.contains; c != nil {
+		if c.most = b.most; b.least != nil {
+			c.least = *b.least
 		}
 	}
-	return values, true
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -39,34 +40,49 @@ func (e *Invalid) Error() string {
 	return strings.Join(sentences, ". ")
 }
 
-// maxProblems is how many problems are told; more would not help.
-const maxProblems = 20
+const (
+	maxProblems = 20  // that are told; more would not help
+	maxPerForm  = 5   // that are looked at of one of several forms
+	maxWords    = 100 // messages that are written to choose from
+)
 
-// report collects problems in the order in which they are found.
+// finding is a problem with what helps to compare it with others.
+type finding struct {
+	Problem
+	got   []byte
+	want  []constant // the values that would do, if that is what is wrong
+	types typeSet    // the types that would do, if that is what is wrong
+}
+
+// report collects findings in the order in which they are made.
 type report struct {
-	problems []Problem
-	path     []string // ready to be joined: a, .b, [2]
-	full     bool
+	found []finding
+	path  []string // ready to be joined: a, .b, [2]
+	most  int      // findings
+	full  bool
 }
 
-func (r *report) add(message string) {
-	if r.full {
+func (r *report) add(f finding) {
+	if f.Path = strings.Join(r.path, ""); r.full || slices.ContainsFunc(r.found, func(g finding) bool { return g.Problem == f.Problem }) {
 		return
 	}
-	if len(r.problems) == maxProblems {
-		r.problems = append(r.problems, Problem{Message: "there are more problems than these " + strconv.Itoa(maxProblems)})
+	if len(r.found) == r.most {
+		f = finding{Problem: Problem{Message: "there are more problems than these " + strconv.Itoa(r.most)}}
 		r.full = true
-		return
 	}
-	r.problems = append(r.problems, Problem{Path: strings.Join(r.path, ""), Message: message})
+	r.found = append(r.found, f)
 }
 
-// give ends the report with a problem of the whole value.
-func (r *report) give(message string) {
-	if !r.full {
-		r.problems = append(r.problems, Problem{Message: message})
-		r.full = true
+// problems returns what has been found, and something in any case.
+func (r *report) problems() []Problem {
+	if len(r.found) == 0 {
+		return []Problem{{Message: mismatch}}
 	}
+	list := make([]Problem, len(r.found))
+	for i, f := range r.found {
+		list[i] = f.Problem
+	}
+	return list
 }
 
 // memberStep writes a member's name as a step of a path.
@@ -90,8 +106,34 @@ func itemStep(index int) string { return "[" + strconv.Itoa(index) + "]" }
 
 // fail reports a problem here, if the walk reports, and returns false.
 func (w *walk) fail(message func() string) bool {
-	if w.report != nil && !w.report.full {
-		w.report.add(message())
+	if !w.silent() {
+		w.add(finding{Problem: Problem{Message: message()}})
+	}
+	return false
+}
+
+func (w *walk) add(f finding) {
+	w.words--
+	w.report.add(f)
+}
+
+func (w *walk) failType(v []byte, want typeSet) bool {
+	if !w.silent() {
+		w.add(finding{Problem: Problem{Message: wrongType(v, want.names())}, got: v, types: want})
+	}
+	return false
+}
+
+func (w *walk) failConstant(v []byte, want *constant) bool {
+	if !w.silent() {
+		w.add(finding{Problem: Problem{Message: wrongConstant(v, *want)}, got: v, want: []constant{*want}})
+	}
+	return false
+}
+
+func (w *walk) failEnum(v []byte, enum []constant) bool {
+	if !w.silent() {
+		w.add(finding{Problem: Problem{Message: notListed(v, enum)}, got: v, want: enum})
 	}
 	return false
 }

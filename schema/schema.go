@@ -2,7 +2,6 @@ package schema
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -24,24 +23,17 @@ type Schema struct {
 	hooks hooks
 
 	compiled sync.Once
-	engine   engine
+	plan     *plan
 	err      error
 
 	filled sync.Once
 	filler *filler
 }
 
-// engine checks values against a compiled schema.
-type engine interface {
-	// problems returns what is wrong with value: nothing when it is valid. The
-	// value has passed jsonscan.Check, and has no white space around it.
-	problems(value []byte) []Problem
-}
-
 // hooks is what only tests set.
 type hooks struct {
-	dialect dialect                   // of schemas without $schema; 0 is 2020-12
-	load    func(string) (any, error) // documents outside the schema; nil refuses
+	dialect dialect                      // of schemas without $schema; 0 is 2020-12
+	load    func(string) ([]byte, error) // documents outside the schema; nil refuses
 }
 
 // Parse returns the schema with the given text, which it copies and keeps
@@ -119,7 +111,7 @@ func (s *Schema) Compile() error {
 		return nil
 	}
 	s.compiled.Do(func() {
-		s.engine, s.err = compile(s.JSON(), s.hooks)
+		s.plan, s.err = compile(s.JSON(), s.hooks)
 		if s.err != nil {
 			s.err = fmt.Errorf("compile schema: %w", s.err)
 		}
@@ -128,8 +120,9 @@ func (s *Schema) Compile() error {
 }
 
 // Validate checks a value, which must be strict JSON: one value, no member twice,
-// valid UTF-8. What it says about other text means nothing. It returns nil when the value is valid, an [*Invalid] when it
-// is not, and the error of [Schema.Compile] when the schema itself cannot be used.
+// valid UTF-8. What it says about other text means nothing. It returns nil when
+// the value is valid, an [*Invalid] when it is not, and the error of
+// [Schema.Compile] when the schema itself cannot be used.
 func (s *Schema) Validate(value jsontext.Value) error {
 	if err := s.Compile(); err != nil {
 		return err
@@ -137,26 +130,16 @@ func (s *Schema) Validate(value jsontext.Value) error {
 	if s == nil {
 		return nil
 	}
-	if problems := s.engine.problems(jsonscan.Trim(value)); len(problems) > 0 {
+	if problems := s.plan.problems(jsonscan.Trim(value)); len(problems) > 0 {
 		return &Invalid{Problems: problems}
 	}
 	return nil
 }
 
-// compile chooses the engine. The plan says nothing about schemas that it does
-// not take, right or wrong: the library judges those.
-func compile(text []byte, h hooks) (engine, error) {
-	found := survey(text)
-	if found.objects > maxObjects || found.nodes > maxNodes {
+// compile checks the limits of size before anything is built.
+func compile(text []byte, h hooks) (*plan, error) {
+	if objects, values := survey(text); objects > maxObjects || values > maxNodes {
 		return nil, fmt.Errorf("too large: more than %d objects or %d values", maxObjects, maxNodes)
 	}
-	d, err := dialectOf(text, h)
-	if err != nil {
-		return nil, err
-	}
-	p, err := newPlan(text, d)
-	if !errors.Is(err, errNotPlanned) {
-		return p, err
-	}
-	return newLibrary(text, found, h)
+	return newPlan(text, h)
 }

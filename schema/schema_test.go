@@ -83,24 +83,46 @@ func TestNilAndZeroSchemasAcceptEverything(t *testing.T) {
 	}
 }
 
+// nonsense are schemas that no value can be checked against.
+var nonsense = []struct{ text, want string }{
+	{`{"type":"strin"}`, `type: got string "strin"; did you mean "string"? allowed: `},
+	{`{"properties":{"a":{"minLength":-1}},"required":"x"}`, `properties.a.minLength: must be at least 0, got -1. required: must be an array, got string "x"`},
+	{`{"properties":[]}`, `properties: must be an object, got array of 0 items`},
+	{`{"enum":5}`, `enum: must be an array, got number 5`},
+	{`{"required":["a","a"]}`, `required: must not repeat items`},
+	{`{"$schema":"https://example.com/mine"}`, `dialect "https://example.com/mine" is not supported; supported: 2020-12, 2019-09, draft-07, draft-06, draft-04`},
+	{`{"$schema":"http://json-schema.org/draft-03/schema#"}`, `is not supported`},
+	{`{"$schema":5}`, `$schema: must be a string, got number 5`},
+	{`{"$ref":"#/$defs/nope"}`, `reference to "#/$defs/nope" leads nowhere`},
+	{`{"$ref":"#nope"}`, `reference to "#nope" leads nowhere`},
+	{`{"$ref":"other.json#/a"}`, `reference to "other.json": external references are not fetched`},
+	{`{"$ref":"https://example.com/a.json"}`, `reference to "https://example.com/a.json": external references are not fetched`},
+	{`{"pattern":"(?=a)"}`, `pattern: "(?=a)" is not a supported pattern: invalid or unsupported Perl syntax at "(?=" (patterns have RE2 syntax)`},
+	{`{"patternProperties":{"[":{}}}`, `is not a supported pattern`},
+	{`{"$defs":{"a":{"$id":"x"},"b":{"$id":"x"}}}`, `duplicate id "x"`},
+	{`{"$defs":{"a":{"$anchor":"x"},"b":{"$anchor":"x"}}}`, `$defs.b.$anchor: duplicate anchor "x"`},
+	{`{"$anchor":"x y"}`, `$anchor: must match the pattern`},
+	{`{"$id":"a#b"}`, `$id: must match the pattern`},
+	{`{"$id":"http://[/"}`, `$id: address "http://[/" is malformed`},
+	{`{"$ref":"#/%zz"}`, `reference to "#/%zz" is malformed`},
+	{`{"$ref":"#/x","x":5}`, `reference to "#/x" leads to what is no schema`},
+	{`{"$ref":"#/x","x":{"type":5}}`, `x.type: has a value that it cannot have`},
+	{`{"$ref":"#/x/0","x":{}}`, `reference to "#/x/0" leads nowhere`},
+	{`{"$ref":5}`, `$ref: must be a string, got number 5`},
+	{`{"properties":{"a":{"anyOf":[]}}}`, `properties.a.anyOf: must have at least 1 item, got 0`},
+	{`{"allOf":[{"items":[true]}]}`, `allOf[0].items: must be a boolean or an object, got array of 1 item`},
+	{`{"multipleOf":0}`, `multipleOf: must be more than 0, got 0`},
+	{`{"not":{"exclusiveMinimum":true}}`, `not.exclusiveMinimum: must be a number, got true`},
+	{`{"title":5}`, `title: must be a string, got number 5`},
+	{`{"type":5}`, `type: must be a string or an array, got number 5`},
+	{`{"$schema":"http://json-schema.org/draft-04/schema#","exclusiveMinimum":1}`, `exclusiveMinimum: must be a boolean, got number 1`},
+	{`{"$schema":"http://json-schema.org/draft-07/schema#","dependencies":{"a":[1]}}`, `dependencies.a[0]: must be a string, got number 1`},
+	{`{"$defs":{"o":{"$id":"old","$schema":"http://json-schema.org/draft-07/schema#","items":[true],"title":5}}}`, `$defs.o.title: has a value that it cannot have`},
+	{`{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveAnchor":"x"}`, `$recursiveAnchor: must be a boolean, got string "x"`},
+}
+
 func TestSchemasThatMakeNoSenseAreRefused_R071(t *testing.T) {
-	for _, test := range []struct{ text, want string }{
-		{`{"type":"strin"}`, `type: got string "strin"; did you mean "string"? allowed: `},
-		{`{"properties":{"a":{"minLength":-1}},"required":"x"}`, `properties.a.minLength: must be at least 0, got -1. required: must be an array, got string "x"`},
-		{`{"properties":[]}`, `properties: must be an object, got array of 0 items`},
-		{`{"enum":5}`, `enum: must be an array, got number 5`},
-		{`{"required":["a","a"]}`, `required: must not repeat items`},
-		{`{"$schema":"https://example.com/mine"}`, `dialect "https://example.com/mine" is not supported; supported: 2020-12, 2019-09, draft-07, draft-06, draft-04`},
-		{`{"$schema":"http://json-schema.org/draft-03/schema#"}`, `is not supported`},
-		{`{"$schema":5}`, `$schema: must be a string, got number 5`},
-		{`{"$ref":"#/$defs/nope"}`, `reference to "#/$defs/nope" leads nowhere`},
-		{`{"$ref":"#nope"}`, `reference to "#nope" leads nowhere`},
-		{`{"$ref":"other.json#/a"}`, `reference to "other.json": external references are not fetched`},
-		{`{"$ref":"https://example.com/a.json"}`, `reference to "https://example.com/a.json": external references are not fetched`},
-		{`{"pattern":"(?=a)"}`, `pattern: "(?=a)" is not a supported pattern: invalid or unsupported Perl syntax at "(?=" (patterns have RE2 syntax)`},
-		{`{"patternProperties":{"[":{}}}`, `is not a supported pattern`},
-		{`{"$defs":{"a":{"$id":"x"},"b":{"$id":"x"}}}`, `duplicate id "x"`},
-	} {
+	for _, test := range nonsense {
 		s, err := schema.Parse([]byte(test.text))
 		if err != nil {
 			t.Fatal(err)
@@ -207,6 +229,24 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 			}
 			if string(got) != test.want {
 				t.Errorf("\n got %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestDefaultsFollowReferencesAndPlaces(t *testing.T) {
+	for _, test := range []struct{ name, text, value, want string }{
+		{"by anchor", `{"items":{"$ref":"#a"},"$defs":{"x":{"$anchor":"a","properties":{"n":{"default":1}}}}}`, `[{}]`, `[{"n":1}]`},
+		{"by address", `{"$id":"http://example.com/r","items":{"$ref":"b"},"$defs":{"x":{"$id":"b","properties":{"n":{"default":1}}}}}`, `[{}]`, `[{"n":1}]`},
+		{"beside other keywords", `{"$ref":"#/$defs/a","type":"object","$defs":{"a":{"properties":{"n":{"default":1}}}}}`, `{}`, `{"n":1}`},
+		{"beside a reference", `{"properties":{"n":{"$ref":"#/$defs/a","default":1}},"$defs":{"a":{}}}`, `{}`, `{"n":1}`},
+		{"item by item", `{"prefixItems":[true,{"properties":{"n":{"default":1}}}],"items":{"properties":{"m":{"default":2}}}}`, `[{},{},{}]`, `[{},{"n":1},{"m":2}]`},
+		{"in circles", `{"properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"properties":{"a":{"$ref":"#"},"n":{"default":1}}}}}`, `{"a":{"a":{"a":{}}}}`, `{"a":{"a":{"a":{"n":1}},"n":1}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := schema.MustParse(test.text).Defaults([]byte(test.value))
+			if err != nil || string(got) != test.want {
+				t.Errorf("got %s, %v, want %s", got, err, test.want)
 			}
 		})
 	}

