@@ -1,0 +1,4 @@
+package login
+
+// opener is the program that opens a URL, which comes after its arguments.
+func opener() []string { return []string{"/usr/bin/open"} }
