@@ -8,6 +8,7 @@ import (
 
 	"github.com/bossman-mcp/bossman/internal/config"
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
+	"github.com/bossman-mcp/bossman/internal/spelling"
 )
 
 // Config says which servers there are.
@@ -126,7 +127,7 @@ func find(file []byte) (shape, []byte, error) {
 		return found, servers, nil
 	}
 	for name := range jsonscan.Members(file) {
-		if meant, ok := config.Nearest(string(name), known); ok {
+		if meant, ok := spelling.Nearest(string(name), known); ok {
 			return shape{}, nil, fmt.Errorf("unknown key %q; did you mean %q?", name, meant)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bossman-mcp/bossman/internal/config"
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
+	"github.com/bossman-mcp/bossman/internal/spelling"
 )
 
 // entry reads what a configuration says of one server.
@@ -82,7 +83,7 @@ func (e *entry) read(raw []byte) ServerConfig {
 			read(e, key, value)
 			continue
 		}
-		if meant, ok := config.Nearest(key, slices.Sorted(maps.Keys(known))); ok {
+		if meant, ok := spelling.Nearest(key, slices.Sorted(maps.Keys(known))); ok {
 			e.mistake("unknown key %q; did you mean %q?", key, meant)
 		} else {
 			e.mistake("unknown key %q", key)

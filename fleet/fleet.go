@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/bossman-mcp/bossman/client"
-	"github.com/bossman-mcp/bossman/internal/config"
+	"github.com/bossman-mcp/bossman/internal/spelling"
 	"github.com/bossman-mcp/bossman/mcp"
 )
 
@@ -184,7 +184,7 @@ func (f *Fleet) member(name string) (*member, error) {
 		return m, nil
 	}
 	err := ErrUnknown
-	if meant, ok := config.Nearest(name, slices.Sorted(maps.Keys(f.members))); ok {
+	if meant, ok := spelling.Nearest(name, slices.Sorted(maps.Keys(f.members))); ok {
 		err = fmt.Errorf("%w; did you mean %q?", ErrUnknown, meant)
 	}
 	return nil, about(name, err)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/bossman-mcp/bossman/internal/spelling"
 )
 
 // failChoice explains a value that fits none of several forms. When they all
@@ -93,8 +95,8 @@ func discriminated(tries [][]finding) (finding, bool) {
 
 // union adds values to a list, none twice, as long as there are few.
 func union(list, more []constant) []constant {
-	for _, c := range more[:min(len(more), maxCandidates)] {
-		if len(list) < maxCandidates && !slices.ContainsFunc(list, func(other constant) bool { return other.equals(c.raw) }) {
+	for _, c := range more[:min(len(more), spelling.MaxCandidates)] {
+		if len(list) < spelling.MaxCandidates && !slices.ContainsFunc(list, func(other constant) bool { return other.equals(c.raw) }) {
 			list = append(list, c)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
+	"github.com/bossman-mcp/bossman/internal/spelling"
 )
 
 // The messages of problems. Each says what came and what is allowed. Values
@@ -40,10 +41,10 @@ func notListed(value []byte, allowed []constant) string {
 	message := "got " + describe(value) + ";"
 	if jsonscan.KindOf(value) == jsonscan.String && len(value) <= maxDescribed {
 		var names []string
-		for _, c := range allowed[:min(len(allowed), maxCandidates)] {
+		for _, c := range allowed[:min(len(allowed), spelling.MaxCandidates)] {
 			names = append(names, c.text)
 		}
-		if name, ok := nearest(jsonscan.Unquote(value), names); ok {
+		if name, ok := spelling.Nearest(jsonscan.Unquote(value), names); ok {
 			message += " did you mean " + quoted(name) + "?"
 		}
 	}
@@ -57,7 +58,7 @@ func unknown(name string, properties []property) string {
 	var names []string
 	others := 0 // that are too many to name
 	for _, p := range properties {
-		if p.node != nil && len(names) < maxCandidates {
+		if p.node != nil && len(names) < spelling.MaxCandidates {
 			names = append(names, p.name)
 		} else if p.node != nil {
 			others++
@@ -67,7 +68,7 @@ func unknown(name string, properties []property) string {
 		return message
 	}
 	message += ";"
-	if near, ok := nearest(name, names); ok {
+	if near, ok := spelling.Nearest(name, names); ok {
 		message += " did you mean " + quoted(near) + "?"
 	}
 	return message + " allowed: " + list(len(names)+others, func(i int) string { return memberStep(names[i], true) })

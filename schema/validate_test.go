@@ -173,19 +173,6 @@ func TestProblemsComeWithPathsAndMessages(t *testing.T) {
 	}
 }
 
-func TestSlipsAreFound(t *testing.T) {
-	candidates := []string{"title", "description", "task_id", "state", "id"}
-	for name, want := range map[string]string{
-		"titel": "title", "tilte": "title", "Title": "title", "titles": "title", "desc": "description", "descripton": "description",
-		"taskId": "task_id", "task-id": "task_id", "stat": "state", "ID": "id",
-		"body": "", "x": "", "ix": "", "": "", "completely-different": "",
-	} {
-		if got := schema.Nearest(name, candidates); got != want {
-			t.Errorf("nearest to %q: got %q, want %q", name, got, want)
-		}
-	}
-}
-
 func TestNumbersCompareByValue(t *testing.T) {
 	ascending := []string{"-1e400", "-100", "-99.9", "-1.5", "-1e-400", "0", "1e-400", "0.001", "0.01", "1", "1.00000000000000000001", "1.5", "2", "10", "99", "100", "12345678901234567890", "12345678901234567891", "1e400", "1e9999999999999"}
 	for i, a := range ascending {

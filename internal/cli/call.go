@@ -11,6 +11,7 @@ import (
 
 	"github.com/bossman-mcp/bossman/client"
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
+	"github.com/bossman-mcp/bossman/internal/spelling"
 	"github.com/bossman-mcp/bossman/mcp"
 	"github.com/bossman-mcp/bossman/schema"
 )
@@ -86,7 +87,7 @@ func (t *target) findTool(ctx context.Context, c *client.Client, name string) (*
 		names = append(names, tools[i].Name)
 	}
 	text := fmt.Sprintf("the server has no tool %q", name)
-	if near := schema.Nearest(name, names); near != "" {
+	if near, ok := spelling.Nearest(name, names); ok {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	} else if len(names) > 0 {
 		text += "; it has " + strings.Join(names, ", ")

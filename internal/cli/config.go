@@ -14,7 +14,7 @@ import (
 
 	"github.com/bossman-mcp/bossman/client"
 	"github.com/bossman-mcp/bossman/fleet"
-	"github.com/bossman-mcp/bossman/schema"
+	"github.com/bossman-mcp/bossman/internal/spelling"
 	"github.com/bossman-mcp/bossman/streamable"
 )
 
@@ -48,7 +48,7 @@ func (t *target) configured() (client.Dialer, error) {
 	server, ok := config.Servers[t.server]
 	if !ok {
 		text := fmt.Sprintf("%s has no server %q", path, t.server)
-		if near := schema.Nearest(t.server, names); near != "" {
+		if near, ok := spelling.Nearest(t.server, names); ok {
 			text += fmt.Sprintf("; did you mean %q?", near)
 		} else if len(names) > 0 {
 			text += "; it has " + strings.Join(names, ", ")

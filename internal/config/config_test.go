@@ -100,18 +100,6 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	keys := []string{"command", "args", "disabled_tools", "headers"}
-	for name, want := range map[string]string{
-		"comand": "command", "Command": "command", "arg": "args", "disabledTools": "disabled_tools", "header": "headers",
-		"": "", "colour": "", strings.Repeat("x", 100): "",
-	} {
-		if got, ok := config.Nearest(name, keys); got != want || ok != (want != "") {
-			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
-		}
-	}
-}
-
 func FuzzPlain(f *testing.F) {
 	f.Add([]byte("{\"a\": [1, /* two */ 2,], // three\n}"))
 	f.Add([]byte(`"\"//`))

@@ -1,25 +1,26 @@
-package schema
+// Package spelling guesses what a misspelt name was meant to be.
+package spelling
 
 import (
 	"slices"
 	"strings"
 )
 
-const (
-	maxNameLength = 48  // bytes of names that are compared
-	maxCandidates = 100 // names that are compared
-)
+// MaxCandidates is how many candidates are looked at.
+const MaxCandidates = 100
 
-// nearest returns the candidate that name is most likely a slip for, if any is
+const maxNameLength = 48 // bytes of names that are compared
+
+// Nearest returns the candidate that name is most likely a slip for, if any is
 // close: equal but for case and punctuation, a few typing errors away, or the
 // same word cut short.
-func nearest(name string, candidates []string) (string, bool) {
+func Nearest(name string, candidates []string) (string, bool) {
 	if name == "" || len(name) > maxNameLength {
 		return "", false
 	}
 	folded := fold(name)
 	best, least := "", len(folded)/3+1
-	for _, c := range candidates[:min(len(candidates), maxCandidates)] {
+	for _, c := range candidates[:min(len(candidates), MaxCandidates)] {
 		if c == "" || len(c) > maxNameLength {
 			continue
 		}
