@@ -26,7 +26,7 @@ func FuzzPost(f *testing.F) {
 	e := streamable.Handler(newBench(), &streamable.Options{Logger: slog.New(slog.DiscardHandler), MaxSessions: 100})
 	f.Fuzz(func(t *testing.T, body, version, method, name string) {
 		if strings.Contains(body, `"wait"`) || strings.Contains(body, `"speak"`) || strings.Contains(body, `"release"`) || strings.Contains(body, "listen") {
-			t.Skip() // they would not return
+			t.Skip("these do not return")
 		}
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")

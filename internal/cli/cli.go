@@ -81,7 +81,6 @@ MCP clients start it. Add it to a client's configuration like this:
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("bossman {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.CompletionOptions.HiddenDefaultCmd = true
 	serve.bind(root)
 	root.AddCommand(
 		newServe(), newNewKey(),

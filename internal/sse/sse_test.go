@@ -196,7 +196,7 @@ func FuzzAppendIsReadBack(f *testing.F) {
 	f.Add("message", "1-2", []byte(`{"a":1}`), int64(5))
 	f.Fuzz(func(t *testing.T, name, id string, data []byte, retry int64) {
 		if strings.ContainsAny(name+id, "\r\n\x00") || bytes.ContainsAny(data, "\r\n") || strings.HasPrefix(name, " ") || strings.HasPrefix(id, " ") {
-			t.Skip()
+			t.Skip("these cannot stand in an event")
 		}
 		want := sse.Event{Name: name, ID: id, HasID: true, Data: append([]byte{}, data...)}
 		if retry > 0 {
