@@ -76,6 +76,7 @@ type limit struct {
 
 	mu   sync.Mutex
 	have int
+	peak int // the largest have since fell last said yes
 }
 
 // take reports whether there was room for one more.
@@ -86,6 +87,7 @@ func (l *limit) take() bool {
 		return false
 	}
 	l.have++
+	l.peak = max(l.peak, l.have)
 	return true
 }
 
@@ -99,4 +101,16 @@ func (l *limit) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.have
+}
+
+// fell reports whether by or more have gone since there were most, and begins to
+// count anew if so.
+func (l *limit) fell(by int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.peak-l.have < by {
+		return false
+	}
+	l.peak = l.have
+	return true
 }

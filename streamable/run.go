@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"time"
 )
 
@@ -15,6 +16,9 @@ const shutdownTime = 10 * time.Second
 // Run serves on l until ctx ends, which is no error. Then calls in flight are
 // finished, open streams get their closing words, and what is left after ten
 // seconds is cut off. A server with certificates in its TLSConfig speaks TLS.
+//
+// After many streams have ended, Run gives their memory back to the
+// system, which Go by itself does late, or never while a server is idle.
 func Run(ctx context.Context, l net.Listener, srv *http.Server, e *Endpoint) error {
 	failed := make(chan error, 1)
 	go func() { // ends when srv is shut down, below
@@ -24,6 +28,13 @@ func Run(ctx context.Context, l net.Listener, srv *http.Server, e *Endpoint) err
 			failed <- srv.Serve(l)
 		}
 	}()
+	tidying, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() { // awaited below
+		defer close(done)
+		tidy(tidying, e)
+	}()
+	defer func() { stop(); <-done }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve HTTP: %w", err)
@@ -37,4 +48,27 @@ func Run(ctx context.Context, l net.Listener, srv *http.Server, e *Endpoint) err
 	}
 	<-failed
 	return err
+}
+
+const (
+	tidyEvery = 5 * time.Second // how often to look
+	crowd     = 500             // streams that must have ended
+)
+
+// tidy frees memory after a crowd has left. It collects twice, since pools let go
+// of what they hold only the second time.
+func tidy(ctx context.Context, e *Endpoint) {
+	tick := time.NewTicker(tidyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if e.streams.fell(crowd) {
+				debug.FreeOSMemory()
+				debug.FreeOSMemory()
+			}
+		}
+	}
 }
