@@ -99,8 +99,9 @@ func ExampleClient_Listen() {
 	}
 	defer sub.Close()
 	s.ResourceUpdated("note://1")
-	fmt.Println(<-changed)
-	// Output: {notifications/resources/updated note://1}
+	e := <-changed
+	fmt.Println(e.Method, e.URI)
+	// Output: notifications/resources/updated note://1
 }
 
 // JSON-RPC alone: the other end of the pipe could be any program.

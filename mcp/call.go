@@ -27,6 +27,9 @@ type Call struct {
 	// Meta is the request's _meta object as it was sent, or nil. Protocol fields
 	// in it are already taken care of.
 	Meta Meta
+	// Detached says that the request was answered already: the result of this
+	// Call is kept for the client to fetch. See package deferred.
+	Detached bool
 
 	// Notify sends a notification that belongs to this Call. Nil: the transport
 	// has no way to speak early.

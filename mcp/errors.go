@@ -3,6 +3,10 @@ package mcp
 import (
 	"fmt"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/bossman-mcp/bossman/jsonrpc"
 )
 
 // The error codes that the protocol adds to JSON-RPC's.
@@ -17,6 +21,7 @@ const (
 const (
 	ResultComplete      = "complete"
 	ResultInputRequired = "input_required"
+	ResultTask          = "task" // of the extension for deferred results
 )
 
 // MissingCapabilityError says that a Call needs what the client did not declare.
@@ -46,8 +51,26 @@ func (e *MissingCapabilityError) Error() string {
 	return fmt.Sprintf("the client did not declare the capability this needs: %s", strings.Join(names, ", "))
 }
 
+// Wire returns the error as the newest revision has it.
+func (e *MissingCapabilityError) Wire() *jsonrpc.Error {
+	return withData(CodeMissingCapability, e.Error(), map[string]ClientCapabilities{"requiredCapabilities": e.Required})
+}
+
 // ResourceNotFoundError says that a server has no resource at URI. Doors choose
 // the revision's code for it.
 type ResourceNotFoundError struct{ URI string }
 
 func (e *ResourceNotFoundError) Error() string { return "Resource not found: " + e.URI }
+
+// Wire returns the error as the newest revision has it.
+func (e *ResourceNotFoundError) Wire() *jsonrpc.Error {
+	return withData(jsonrpc.CodeInvalidParams, e.Error(), map[string]string{"uri": e.URI})
+}
+
+func withData(code int, message string, data any) *jsonrpc.Error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		text = nil // a foreign extension's settings; the message says enough
+	}
+	return &jsonrpc.Error{Code: code, Message: message, Data: text}
+}

@@ -69,4 +69,19 @@ type Subscription struct {
 type Event struct {
 	Method string // the notification's method
 	URI    string // of the resource that was updated, else empty
+	// Deferred is the new state of a deferred result, else nil. It is shared and
+	// must not be changed.
+	Deferred *Deferred
+}
+
+// Replaces reports whether a subscriber who will hear of e need not hear of the
+// older event first: both are about the same thing.
+func (e Event) Replaces(older Event) bool {
+	if e.Method != older.Method || e.URI != older.URI {
+		return false
+	}
+	if e.Deferred == nil || older.Deferred == nil {
+		return e.Deferred == older.Deferred
+	}
+	return e.Deferred.ID == older.Deferred.ID
 }

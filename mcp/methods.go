@@ -30,10 +30,8 @@ const (
 // Requests of either side: older revisions only.
 const (
 	MethodPing           = "ping"         // both ways: are you there?
-	MethodGetDeferred    = "tasks/get"    // both ways: the state of a deferred result
 	MethodDeferredResult = "tasks/result" // both ways: a deferred result itself
 	MethodListDeferred   = "tasks/list"   // both ways: one page of deferred results
-	MethodCancelDeferred = "tasks/cancel" // both ways: give up a deferred result
 )
 
 // Notifications.

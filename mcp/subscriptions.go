@@ -8,6 +8,9 @@ type SubscriptionFilter struct {
 	ResourcesListChanged bool `json:"resourcesListChanged,omitzero"`
 	// ResourceSubscriptions are the URIs of resources to watch.
 	ResourceSubscriptions []string `json:"resourceSubscriptions,omitzero"`
+	// TaskIDs are the deferred results to watch, if the server has that
+	// extension.
+	TaskIDs []string `json:"taskIds,omitzero"`
 }
 
 // SubscriptionsListenParams opens a subscription, which lasts until one side

@@ -36,6 +36,13 @@ func Raw(input, output jsontext.Value, run ToolFunc) Implementation {
 	return i
 }
 
+// Wrap returns the implementation with its work inside of another, which sees
+// arguments that fit the schema and may answer in its place.
+func (i Implementation) Wrap(around func(next ToolFunc) ToolFunc) Implementation {
+	i.run = around(i.run)
+	return i
+}
+
 func parseSchema(text jsontext.Value) *schema.Schema {
 	s, err := schema.Parse(text)
 	if err == nil {

@@ -81,7 +81,7 @@ func namedBy(method string) string {
 		return "name"
 	case mcp.MethodReadResource:
 		return "uri"
-	case mcp.MethodGetDeferred, mcp.MethodCancelDeferred, "tasks/update":
+	case mcp.MethodGetDeferred, mcp.MethodUpdateDeferred, mcp.MethodCancelDeferred:
 		return "taskId"
 	}
 	return ""

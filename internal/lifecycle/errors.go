@@ -22,11 +22,13 @@ func wireError(rev *revision.Revision, err error) error {
 	case err == nil || errors.As(err, &known):
 		return err
 	case errors.As(err, &missing) && rev.Stateless:
-		return withData(mcp.CodeMissingCapability, missing.Error(), map[string]any{"requiredCapabilities": missing.Required})
+		return missing.Wire()
 	case errors.As(err, &missing):
 		return jsonrpc.InvalidRequest("%v", missing)
 	case errors.As(err, &notFound):
-		return withData(rev.NotFoundCode, notFound.Error(), map[string]string{"uri": notFound.URI})
+		wire := notFound.Wire()
+		wire.Code = rev.NotFoundCode
+		return wire
 	}
 	return err
 }

@@ -119,7 +119,8 @@ func (d *Handshake) Answer(ctx context.Context, in *Incoming) (any, error) {
 		return d.subscribe(ctx, in)
 	case mcp.MethodUnsubscribe:
 		return d.unsubscribe(in)
-	case mcp.MethodDiscover, mcp.MethodSubscriptionsListen:
+	case mcp.MethodDiscover, mcp.MethodSubscriptionsListen,
+		mcp.MethodGetDeferred, mcp.MethodUpdateDeferred, mcp.MethodCancelDeferred:
 		return nil, jsonrpc.MethodNotFound(in.Method)
 	}
 	result, err := d.rounds(ctx, in, rev, call)

@@ -9,8 +9,9 @@ import (
 )
 
 // outbox takes change events without ever blocking and sends them in order, from
-// a goroutine that exists only while there is something to send. An event that
-// is already waiting is not added again: the client will look after it anyway.
+// a goroutine that exists only while there is something to send. An event takes
+// the place of one about the same thing that is waiting: the client will look
+// after it anyway.
 // So a client that does not read costs one small slice.
 type outbox struct {
 	ctx  context.Context
@@ -35,7 +36,14 @@ func newOutbox(ctx context.Context, send func(context.Context, mcp.Event) error)
 func (o *outbox) add(e mcp.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.closed || len(o.waiting) >= maxWaiting || slices.Contains(o.waiting, e) {
+	if o.closed {
+		return
+	}
+	if i := slices.IndexFunc(o.waiting, e.Replaces); i >= 0 {
+		o.waiting[i] = e
+		return
+	}
+	if len(o.waiting) >= maxWaiting {
 		return
 	}
 	o.waiting = append(o.waiting, e)

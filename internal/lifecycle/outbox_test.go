@@ -115,6 +115,27 @@ func TestAnEventThatWaitsIsNotAddedAgain(t *testing.T) {
 	})
 }
 
+func TestANewerStateTakesThePlaceOfOneThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reader{}
+		box := newOutbox(t.Context(), r.send)
+		state := func(id string, status mcp.DeferredStatus) mcp.Event {
+			return mcp.Event{Method: mcp.NotificationDeferred, Deferred: &mcp.Deferred{ID: id, Status: status}}
+		}
+		box.add(state("a", mcp.DeferredWorking))
+		box.add(state("b", mcp.DeferredWorking))
+		last := state("a", mcp.DeferredCompleted)
+		box.add(last)
+		box.start()
+		synctest.Wait()
+		if got := r.events(); len(got) != 2 || got[0] != last || got[1].Deferred.ID != "b" {
+			t.Errorf("got %v, want the newest state of a, then that of b", got)
+		}
+		box.close()
+		box.wait()
+	})
+}
+
 func TestAClosedOutboxSendsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reader{}

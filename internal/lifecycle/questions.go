@@ -36,6 +36,7 @@ func shapeQuestion(rev *revision.Revision, q mcp.InputRequest) any {
 // knownCapabilities leaves out what a revision has no requests for: there a
 // client cannot mean it.
 func knownCapabilities(rev *revision.Revision, c mcp.ClientCapabilities) mcp.ClientCapabilities {
+	c.Extensions = nil // as they are not offered there
 	if !rev.Structured {
 		c.Elicitation = nil
 	}

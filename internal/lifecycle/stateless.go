@@ -198,7 +198,7 @@ func (d *Stateless) inputRequired(in *Incoming, call *mcp.Call) (any, error) {
 func (d *Stateless) listen(ctx context.Context, in *Incoming, call *mcp.Call) (any, error) {
 	mark := append(append([]byte(`{"`+mcp.MetaSubscriptionID+`":`), in.ID.String()...), '}')
 	box := newOutbox(ctx, func(ctx context.Context, e mcp.Event) error {
-		return in.Notify(ctx, e.Method, &eventParams{Meta: mark, URI: e.URI})
+		return in.Notify(ctx, e.Method, paramsOf(e, mark))
 	})
 	call.Emit = box.add
 	result, err := d.handler.Handle(ctx, call)
@@ -222,7 +222,17 @@ func (d *Stateless) listen(ctx context.Context, in *Incoming, call *mcp.Call) (a
 	}, nil
 }
 
-// eventParams are the params of every change notification.
+// paramsOf writes an event of the subscription that mark names.
+func paramsOf(e mcp.Event, mark jsontext.Value) any {
+	if e.Deferred == nil {
+		return &eventParams{Meta: mark, URI: e.URI}
+	}
+	state := *e.Deferred
+	state.Meta = mark
+	return &state
+}
+
+// eventParams are the params of every other change notification.
 type eventParams struct {
 	Meta jsontext.Value `json:"_meta,omitzero"`
 	URI  string         `json:"uri,omitzero"`
