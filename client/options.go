@@ -87,8 +87,8 @@ type Options struct {
 	// of the handshake era, and dialled again. 0: ten seconds.
 	ProbeTimeout time.Duration
 
-	// Revision holds the client to one protocol revision, by its date, or to one
-	// era. Empty: any, as the server likes it.
+	// Revision holds the client to some protocol revisions: their dates, or eras,
+	// separated by commas. Empty: any, as the server likes it.
 	Revision string
 	// Memory remembers the era of the server beyond this client. Nil: nothing
 	// does.

@@ -3,6 +3,7 @@ package stdio
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/bossman-mcp/bossman/internal/lifecycle"
 	"github.com/bossman-mcp/bossman/jsonrpc/peer"
 	"github.com/bossman-mcp/bossman/mcp"
+	"github.com/bossman-mcp/bossman/mcp/revision"
 )
 
 // Options are what [Serve] can be told; nil means the zero value of each.
@@ -20,6 +22,9 @@ type Options struct {
 	// In and Out replace standard input and output. Nil: os.Stdin and os.Stdout.
 	In  io.Reader
 	Out io.Writer
+	// Revision holds the server to some protocol revisions: their dates, or the
+	// eras handshake and stateless, separated by commas. Empty: all.
+	Revision string
 	// MaxLine is the longest line taken, in bytes; longer ones are refused and
 	// skipped. 0: 16 MiB.
 	MaxLine int
@@ -45,6 +50,10 @@ func Serve(ctx context.Context, h mcp.Handler, opts *Options) error {
 	if opts != nil {
 		o = *opts
 	}
+	spoken, err := revision.Select(o.Revision)
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
 	if o.In == nil {
 		o.In = os.Stdin
 	}
@@ -63,7 +72,7 @@ func Serve(ctx context.Context, h mcp.Handler, opts *Options) error {
 	defer signal.Stop(broken)
 
 	conn := &lifecycle.ConnOptions{Peer: peer.Options{Drain: o.Drain}}
-	conn.Logger = o.Logger
+	conn.Logger, conn.Revisions = o.Logger, spoken
 	if o.StateSecret != nil {
 		conn.Sealer = lifecycle.NewSealer(o.StateSecret)
 	}

@@ -273,3 +273,10 @@ func TestTwoProcessesShareASecret(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestAnUnknownRevisionIsRefused(t *testing.T) {
+	err := stdio.Serve(t.Context(), server.New("s", "1", nil), &stdio.Options{In: strings.NewReader(""), Out: io.Discard, Revision: "2.0"})
+	if err == nil || !strings.Contains(err.Error(), "2.0") {
+		t.Errorf("got %v", err)
+	}
+}

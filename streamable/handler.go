@@ -42,7 +42,11 @@ type mirroring interface {
 func Handler(h mcp.Handler, opts *Options) *Endpoint {
 	e := &Endpoint{handler: h, opts: opts.withDefaults(), gate: newGate()}
 	e.log = e.opts.Logger
-	e.doors = lifecycle.Options{Sealer: lifecycle.NewSealer(e.opts.StateSecret), Logger: e.log}
+	spoken, err := revision.Select(e.opts.Revision)
+	if err != nil {
+		panic("streamable: " + err.Error())
+	}
+	e.doors = lifecycle.Options{Revisions: spoken, Sealer: lifecycle.NewSealer(e.opts.StateSecret), Logger: e.log}
 	e.guard = newGuard(&e.opts)
 	e.streams.most = e.opts.MaxStreams
 	e.stateless = lifecycle.NewStateless(h, &e.doors)
@@ -87,7 +91,7 @@ func (e *Endpoint) post(x *exchange) {
 		return
 	}
 	if jsonrpc.IsBatch(body) {
-		if headerIsStateless(x.r.Header) {
+		if e.headerIsStateless(x.r.Header) || !e.speaksHandshake() {
 			x.refuse(http.StatusBadRequest, jsonrpc.ID{}, jsonrpc.InvalidRequest("batches are not part of this protocol revision"))
 			return
 		}
@@ -103,7 +107,7 @@ func (e *Endpoint) post(x *exchange) {
 		x.refuse(http.StatusBadRequest, id, err)
 		return
 	}
-	if isModern(x.r.Header, &m) {
+	if e.isModern(x.r.Header, &m) {
 		e.modern(x, &m)
 	} else {
 		e.legacyPost(x, &m)
@@ -122,24 +126,32 @@ func (x *exchange) jsonBody() ([]byte, bool) {
 
 // isModern reports whether a message is of the stateless era: it describes
 // itself in _meta, or its header says so. An initialize that does not describe
-// itself opens a session, whatever the header says.
-func isModern(h http.Header, m *jsonrpc.Message) bool {
+// itself opens a session, whatever the header says. Where only one era is spoken
+// everything is of that one.
+func (e *Endpoint) isModern(h http.Header, m *jsonrpc.Message) bool {
 	switch {
+	case !e.speaksStateless():
+		return false
+	case !e.speaksHandshake():
+		return true
 	case lifecycle.IsStateless(m.Params):
 		return true
 	case m.Method == mcp.MethodInitialize:
 		return false
 	case m.Method == mcp.MethodDiscover, m.Method == mcp.MethodSubscriptionsListen:
-		return len(h[headerSession]) == 0 || headerIsStateless(h)
+		return len(h[headerSession]) == 0 || e.headerIsStateless(h)
 	}
-	return headerIsStateless(h)
+	return e.headerIsStateless(h)
 }
 
-// headerIsStateless reports whether the version header names a revision without
-// sessions.
-func headerIsStateless(h http.Header) bool {
+func (e *Endpoint) speaksHandshake() bool { return len(e.doors.Revisions.Handshake) > 0 }
+func (e *Endpoint) speaksStateless() bool { return len(e.doors.Revisions.Stateless) > 0 }
+
+// headerIsStateless reports whether the version header names a revision of ours
+// without sessions.
+func (e *Endpoint) headerIsStateless(h http.Header) bool {
 	for _, value := range h[headerVersion] {
-		if rev := revision.Lookup(value); rev != nil && rev.Stateless {
+		if rev := e.doors.Revisions.Lookup(value); rev != nil && rev.Stateless {
 			return true
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/bossman-mcp/bossman/internal/sse"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
-	"github.com/bossman-mcp/bossman/mcp/revision"
 )
 
 // errNoSession is for a session id that is unknown, over, or somebody else's.
@@ -106,7 +105,7 @@ func (e *Endpoint) legacyBatch(x *exchange, body []byte) {
 
 // open answers initialize, and enters a session only once that went well.
 func (e *Endpoint) open(x *exchange, m *jsonrpc.Message) {
-	if err := checkVersion(x.r.Header); err != nil {
+	if err := e.checkVersion(x.r.Header); err != nil {
 		x.refuse(http.StatusBadRequest, m.ID, err)
 		return
 	}
@@ -250,7 +249,7 @@ func (e *Endpoint) legacyDelete(x *exchange) {
 // hasSessionHeader reports whether a request without a body means a session. In
 // the stateless era none does.
 func (e *Endpoint) hasSessionHeader(x *exchange) bool {
-	return len(x.r.Header[headerSession]) > 0 && !headerIsStateless(x.r.Header)
+	return len(x.r.Header[headerSession]) > 0 && e.speaksHandshake() && !e.headerIsStateless(x.r.Header)
 }
 
 // hasSession reports whether the request names a session that is open, and the
@@ -275,7 +274,7 @@ func (e *Endpoint) session(x *exchange, id jsonrpc.ID) *session {
 		return nil
 	}
 	if s.rev.VersionHeader {
-		if err := checkVersion(x.r.Header); err != nil {
+		if err := e.checkVersion(x.r.Header); err != nil {
 			s.leave()
 			x.refuse(http.StatusBadRequest, id, err)
 			return nil
@@ -284,11 +283,11 @@ func (e *Endpoint) session(x *exchange, id jsonrpc.ID) *session {
 	return s
 }
 
-// checkVersion refuses a version header that names no revision. A missing one is
-// fine: the session knows.
-func checkVersion(h http.Header) error {
+// checkVersion refuses a version header that names no revision of ours. A missing
+// one is fine: the session knows.
+func (e *Endpoint) checkVersion(h http.Header) error {
 	for _, value := range h[headerVersion] {
-		if revision.Lookup(value) == nil || len(h[headerVersion]) > 1 {
+		if e.doors.Revisions.Lookup(value) == nil || len(h[headerVersion]) > 1 {
 			return jsonrpc.InvalidRequest("unsupported protocol version %q in %s", value, headerVersion)
 		}
 	}

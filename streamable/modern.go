@@ -27,6 +27,9 @@ func (e *Endpoint) modern(x *exchange, m *jsonrpc.Message) {
 		return
 	}
 	if err := checkHeaders(x.r.Header, m, e.mirrors); err != nil {
+		if m.Method == mcp.MethodInitialize && !lifecycle.IsStateless(m.Params) {
+			err.Message += "; " + e.stateless.NoHandshake()
+		}
 		x.refuse(http.StatusBadRequest, m.ID, err)
 		return
 	}

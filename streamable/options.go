@@ -7,6 +7,10 @@ import (
 
 // Options are what [Handler] can be told; nil means the zero value of each.
 type Options struct {
+	// Revision holds the endpoint to some protocol revisions: their dates, or
+	// the eras handshake and stateless, separated by commas. [Handler] panics if
+	// there is no such revision. Empty: all.
+	Revision string
 	// AllowedHosts are the values of the Host header that are served, with or
 	// without a port; "*" is any. The loopback names are always served to those
 	// who connect to a loopback address. Nil: connections to a loopback address

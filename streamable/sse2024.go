@@ -22,7 +22,8 @@ import (
 // because on the endpoint's a GET without a session must be refused: newer
 // clients try that and take a stream for a promise.
 //
-// It shares the endpoint's options, limits and Shutdown.
+// It shares the endpoint's options, limits and Shutdown. An endpoint that is held
+// to the stateless era has no such pair: every request gets 404.
 func (e *Endpoint) SSE() http.Handler { return http.HandlerFunc(e.servePair) }
 
 // pairs is the table of the open streams of [Endpoint.SSE].
@@ -79,6 +80,10 @@ func (e *Endpoint) servePair(w http.ResponseWriter, r *http.Request) {
 	defer e.gate.leave()
 	x := e.exchange(w, r)
 	if !e.guard.admit(x) {
+		return
+	}
+	if !e.speaksHandshake() {
+		x.refuse(http.StatusNotFound, jsonrpc.ID{}, jsonrpc.InvalidRequest("%s", e.stateless.NoHandshake()))
 		return
 	}
 	switch r.Method {

@@ -46,7 +46,7 @@ func (t *target) bind(cmd *cobra.Command) {
 	flags.StringArrayVar(&t.headers, "header", nil, "header for that server, as 'Name: value'; may be repeated")
 	flags.StringVar(&t.server, "server", "", "name of a server in the configuration file")
 	flags.StringVar(&t.config, "config", "", "configuration file (default $BOSSMAN_CONFIG, else .mcp.json here)")
-	flags.StringVar(&t.revision, "revision", "", "protocol revision to speak, or its era: handshake or stateless (default: what the server likes)")
+	flags.StringVar(&t.revision, "revision", "", "protocol revisions to speak, separated by commas, or an era: handshake or stateless (default: what the server likes)")
 	flags.DurationVar(&t.timeout, "timeout", time.Minute, "how long the server may be silent")
 	flags.StringVarP(&t.output, "output", "o", "text", "what to print: text or json")
 	flags.BoolVar(&t.verbose, "verbose", false, "show what the server writes on standard error, and log messages")

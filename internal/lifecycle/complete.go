@@ -17,23 +17,23 @@ func (d *Stateless) shape(ctx context.Context, method string, result any) (any, 
 	opening := d.opening(ctx)
 	memo, ok := result.(*mcp.Memo)
 	if !ok {
-		return completed{withVersions(result), opening, method}, nil
+		return completed{d.withVersions(result), opening, method}, nil
 	}
 	text, err := memo.Text(d.rev.Name, func(result any) ([]byte, error) {
-		return completed{withVersions(result), opening, method}.AppendJSON(nil)
+		return completed{d.withVersions(result), opening, method}.AppendJSON(nil)
 	})
 	return jsontext.Value(text), err
 }
 
 // withVersions names the revisions that this door serves in the answer to
 // server/discover, since handlers know none.
-func withVersions(result any) any {
+func (d *Stateless) withVersions(result any) any {
 	found, ok := result.(*mcp.DiscoverResult)
 	if !ok || found.SupportedVersions != nil {
 		return result
 	}
 	c := *found
-	c.SupportedVersions = revision.Stateless()
+	c.SupportedVersions = revision.Names(d.opts.Revisions.Stateless)
 	return &c
 }
 

@@ -62,11 +62,24 @@ func (c *Conn) batches() bool {
 // Answer picks the door.
 func (c *Conn) Answer(ctx context.Context, r *peer.Request) (any, error) {
 	in := &Incoming{ID: r.ID, Method: r.Method, Params: r.Params, Principal: c.principal, Notify: r.Notify}
-	if IsStateless(r.Params) || r.Method == mcp.MethodDiscover || r.Method == mcp.MethodSubscriptionsListen {
+	if c.isStateless(r) {
 		return c.hold(ctx, r, in)
 	}
 	in.Ask = c.ask
 	return c.handshake.Answer(ctx, in)
+}
+
+// isStateless reports whether a request is of the stateless era, or of neither
+// where that is the only one.
+func (c *Conn) isStateless(r *peer.Request) bool {
+	ours := c.stateless.opts.Revisions
+	switch {
+	case len(ours.Stateless) == 0:
+		return false
+	case len(ours.Handshake) == 0:
+		return true
+	}
+	return IsStateless(r.Params) || r.Method == mcp.MethodDiscover || r.Method == mcp.MethodSubscriptionsListen
 }
 
 // hold serves a stateless request; one that stays open is kept until the client

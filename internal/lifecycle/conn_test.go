@@ -269,3 +269,42 @@ func TestASessionWatchesAResourceOnce(t *testing.T) {
 		t.Errorf("after the close: %v", err)
 	}
 }
+
+// A connection that speaks one era leaves the other to what its clients expect of
+// such a server.
+func TestAConnectionOfOneEra(t *testing.T) {
+	initialize := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + revision.NewestHandshake().Name +
+		`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	discover := `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":` + string(modern("", "{}").Params) + `}`
+	for _, test := range []struct{ name, list, send, want string }{
+		{"the stateless era names its revisions to initialize", EraStateless, initialize, `"supported":["` + revision.Newest().Name + `"],"requested":"` + revision.NewestHandshake().Name},
+		{"the stateless era needs every request to describe itself", EraStateless, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "-32602"},
+		{"the stateless era has no ping", EraStateless, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "-32602"},
+		{"the stateless era is discovered", EraStateless, discover, `"supportedVersions":["` + revision.Newest().Name + `"]`},
+		{"the handshake era has no discover", EraHandshake, discover, "-32601"},
+		{"the handshake era is initialized", EraHandshake, initialize, `"protocolVersion":"` + revision.NewestHandshake().Name + `"`},
+		{"an older server answers with what it has", revision.All()[0].Name, initialize, `"protocolVersion":"` + revision.All()[0].Name + `"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ours, theirs := peer.Pipe()
+			l := &line{t: t, wire: ours, done: make(chan error, 1)}
+			opts := &ConnOptions{Options: *quiet()}
+			var err error
+			if opts.Revisions, err = revision.Select(test.list); err != nil {
+				t.Fatal(err)
+			}
+			h := introduced(func(context.Context, *mcp.Call) (any, error) { return struct{}{}, nil })
+			go func() { l.done <- Serve(t.Context(), theirs, h, opts) }() // awaited below
+			l.send("%s", test.send)
+			if got := l.receive(); !strings.Contains(got, test.want) {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+			if err := ours.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := <-l.done; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

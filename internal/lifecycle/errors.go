@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -35,11 +36,18 @@ func wireError(rev *revision.Revision, err error) error {
 
 // unsupported refuses a protocol version that needs no handshake by its form but
 // is none that we speak.
-func unsupported(requested string) error {
+func (d *Stateless) unsupported(requested string) *jsonrpc.Error {
 	return withData(mcp.CodeUnsupportedVersion, "Unsupported protocol version", struct {
 		Supported []string `json:"supported"`
 		Requested string   `json:"requested"`
-	}{revision.Stateless(), requested})
+	}{revision.Names(d.opts.Revisions.Stateless), requested})
+}
+
+// NoHandshake says, for people, what initialize is told where there is no other
+// door: clients of that era know no other way in. See the spec's Backward
+// Compatibility with Initialization-Based Versions.
+func (d *Stateless) NoHandshake() string {
+	return "this server speaks " + strings.Join(revision.Names(d.opts.Revisions.Stateless), ", ") + ", which has no initialize"
 }
 
 func withData(code int, message string, data any) *jsonrpc.Error {

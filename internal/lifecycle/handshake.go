@@ -183,7 +183,7 @@ func (d *Handshake) initialize(ctx context.Context, in *Incoming) (any, error) {
 	if err := json.Unmarshal(in.Params, &params); err != nil {
 		return nil, jsonrpc.InvalidParams("capabilities and clientInfo must be objects of the protocol's form")
 	}
-	rev := revision.Negotiate(params.ProtocolVersion)
+	rev := d.opts.Revisions.Negotiate(params.ProtocolVersion)
 	client := &mcp.Client{Info: params.ClientInfo, Capabilities: knownCapabilities(rev, params.Capabilities), Revision: rev.Name}
 
 	d.mu.Lock()

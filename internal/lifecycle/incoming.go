@@ -10,6 +10,7 @@ import (
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
+	"github.com/bossman-mcp/bossman/mcp/revision"
 )
 
 // Incoming is a request as a transport hands it to a door.
@@ -39,6 +40,8 @@ type Held struct {
 
 // Options are what doors can be told; nil means the zero value of each.
 type Options struct {
+	// Revisions are those that are spoken. Zero: all.
+	Revisions revision.Selection
 	// Sealer protects the state that input rounds send through the client. Nil:
 	// a new one with a random key, so that state ends with the process.
 	Sealer *Sealer
@@ -52,6 +55,9 @@ func (o *Options) withDefaults() Options {
 	var full Options
 	if o != nil {
 		full = *o
+	}
+	if full.Revisions.IsZero() {
+		full.Revisions, _ = revision.Select("") // which names none that could be wrong
 	}
 	if full.Sealer == nil {
 		full.Sealer = NewSealer(nil)

@@ -23,10 +23,10 @@ type Caller interface {
 	Notify(ctx context.Context, method string, params any) error
 }
 
-// The eras that a [Greeting] can be held to, instead of one revision.
+// The eras that a [Greeting] can be held to, instead of single revisions.
 const (
-	EraHandshake = "handshake"
-	EraStateless = "stateless"
+	EraHandshake = revision.EraHandshake
+	EraStateless = revision.EraStateless
 )
 
 // Greeting is how a client opens connections: it knows both doors of a server
@@ -39,31 +39,15 @@ type Greeting struct {
 	self         []byte               // see introduce
 }
 
-// NewGreeting returns the greeting of a client. An empty pin allows every
-// revision, the name of an era those of that era, the name of a revision only
-// that one.
+// NewGreeting returns the greeting of a client that speaks the revisions that pin
+// selects; see [revision.Select].
 func NewGreeting(info mcp.Implementation, capabilities mcp.ClientCapabilities, pin string) (*Greeting, error) {
-	g := &Greeting{info: info, capabilities: capabilities}
-	for _, rev := range slices.Backward(revision.All()) {
-		switch {
-		case rev.Stateless && (pin == "" || pin == EraStateless || pin == rev.Name):
-			g.stateless = append(g.stateless, rev)
-		case !rev.Stateless && (pin == "" || pin == EraHandshake || pin == rev.Name):
-			g.handshake = append(g.handshake, rev)
-		}
+	ours, err := revision.Select(pin)
+	if err != nil {
+		return nil, err
 	}
-	if g.stateless == nil && g.handshake == nil {
-		return nil, fmt.Errorf("no such protocol revision: %q; known are %s", pin, strings.Join(names(revision.All()), ", "))
-	}
+	g := &Greeting{info: info, capabilities: capabilities, stateless: ours.Stateless, handshake: ours.Handshake}
 	return g, g.introduce()
-}
-
-func names(revs []*revision.Revision) []string {
-	var list []string
-	for _, rev := range revs {
-		list = append(list, rev.Name)
-	}
-	return list
 }
 
 // MayProbe reports whether the stateless era is allowed.
@@ -144,7 +128,7 @@ func (g *Greeting) discovered(a *Agreement, result jsontext.Value) (*Agreement, 
 // apart is the error for a server that listed no stateless revision of ours: one
 // that leads to the handshake if it listed one of those.
 func (g *Greeting) apart(listed []string) error {
-	reason := fmt.Sprintf("the server speaks %s, not %s", strings.Join(listed, ", "), strings.Join(names(g.stateless), ", "))
+	reason := fmt.Sprintf("the server speaks %s, not %s", strings.Join(listed, ", "), strings.Join(revision.Names(g.stateless), ", "))
 	if len(listed) == 0 || choose(g.handshake, listed) != nil {
 		return &NotStatelessError{Reason: reason}
 	}
@@ -167,7 +151,7 @@ func (g *Greeting) Initialize(ctx context.Context, to Caller) (*Agreement, error
 	version := jsonscan.Unquote(jsonscan.Get(result, "protocolVersion"))
 	rev := choose(g.handshake, []string{version})
 	if rev == nil {
-		return nil, fmt.Errorf("the server answered initialize with the revision %q; we speak %s", version, strings.Join(names(g.handshake), ", "))
+		return nil, fmt.Errorf("the server answered initialize with the revision %q; we speak %s", version, strings.Join(revision.Names(g.handshake), ", "))
 	}
 	a := g.agree(rev)
 	_ = json.Unmarshal(jsonscan.Get(result, "capabilities"), &a.Capabilities) // as in discovered

@@ -35,7 +35,11 @@ type seen struct {
 
 // NewStateless returns the door to h.
 func NewStateless(h mcp.Handler, opts *Options) *Stateless {
-	return &Stateless{handler: h, opts: opts.withDefaults(), rev: revision.Newest()}
+	d := &Stateless{handler: h, opts: opts.withDefaults(), rev: revision.Newest()}
+	if ours := d.opts.Revisions.Stateless; len(ours) > 0 {
+		d.rev = ours[0]
+	}
+	return d
 }
 
 // Answer serves one request. The result is for [jsonrpc.AppendValue], or a
@@ -91,6 +95,10 @@ func (d *Stateless) call(in *Incoming, f *fields) (*mcp.Call, error) {
 		return nil, err
 	}
 	switch {
+	case f.version == nil && in.Method == mcp.MethodInitialize:
+		refused := d.unsupported(jsonscan.Unquote(jsonscan.Get(in.Params, "protocolVersion")))
+		refused.Message += ": " + d.NoHandshake()
+		return nil, refused
 	case f.version == nil:
 		return nil, jsonrpc.InvalidParams("_meta lacks %s", mcp.MetaProtocolVersion)
 	case jsonscan.KindOf(f.version) != jsonscan.String:
@@ -98,7 +106,7 @@ func (d *Stateless) call(in *Incoming, f *fields) (*mcp.Call, error) {
 	}
 	version := d.rev.Name
 	if !bytes.Equal(f.version[1:len(f.version)-1], []byte(version)) {
-		return nil, unsupported(jsonscan.Unquote(f.version))
+		return nil, d.unsupported(jsonscan.Unquote(f.version))
 	}
 	if retired(in.Method) {
 		return nil, jsonrpc.MethodNotFound(in.Method)

@@ -92,16 +92,6 @@ func NewestHandshake() *Revision {
 	return nil
 }
 
-// Negotiate returns the revision that a server answers to an initialize request
-// for name: the same one if it opens with a handshake, else the newest that
-// does.
-func Negotiate(name string) *Revision {
-	if r := Lookup(name); r != nil && !r.Stateless {
-		return r
-	}
-	return NewestHandshake()
-}
-
 // Stateless returns the names of the revisions that need no handshake, newest
 // first.
 func Stateless() []string {
