@@ -13,7 +13,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
+	"github.com/bossman-mcp/bossman/deferred"
 	"github.com/bossman-mcp/bossman/server"
 	"github.com/bossman-mcp/bossman/streamable"
 )
@@ -27,10 +29,15 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	endpoint := streamable.Handler(newServer(), nil)
+	s := newServer()
+	later := deferred.New(s, &deferred.Options{PollInterval: 100 * time.Millisecond})
+	addDeferredTools(s, later)
+	endpoint := streamable.Handler(s, nil)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", endpoint)
-	if err := streamable.Run(ctx, l, streamable.NewServer(*addr, mux), endpoint); err != nil {
+	err = streamable.Run(ctx, l, streamable.NewServer(*addr, mux), endpoint)
+	_ = later.Close(ctx) // the signal has come: what is left is told to stop
+	if err != nil {
 		log.Fatal(err)
 	}
 }

@@ -20,7 +20,7 @@ var levels = []struct {
 	{6, []string{"gateway", "conformance/..."}},
 	{5, []string{"fleet"}},
 	{4, []string{"client", "mcptest", "examples/..."}},
-	{3, []string{"stdio", "streamable", "codemode", "internal/queue/tools"}},
+	{3, []string{"stdio", "streamable", "deferred", "codemode", "internal/queue/tools"}},
 	{2, []string{"internal/lifecycle", "server", "oauth/resource"}},
 	{1, []string{
 		"mcp", "jsonrpc/peer", "oauth/login",
