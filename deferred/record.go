@@ -58,7 +58,7 @@ func isID(text string) bool {
 // newRecord makes a record of a Call that is to go on later.
 func newRecord(c *mcp.Call) *record {
 	r := &record{
-		ID: newID(), Principal: c.Principal.ID(), Status: mcp.DeferredWorking, Created: now(),
+		ID: newID(), Principal: c.Principal.ID(), Status: mcp.DeferredWorking,
 		Work: &work{
 			Params: c.Params.Clone(), Client: c.Client.Info, Capabilities: c.Client.Capabilities, Revision: c.Client.Revision,
 			Answers: c.Input.Answers, State: c.Input.State,

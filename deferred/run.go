@@ -22,6 +22,7 @@ func (d *Deferrer) begin(ctx context.Context, c *mcp.Call) (any, error) {
 	}
 	r.Runner = d.mark.name
 	r.touch(d.opts.TTL)
+	r.Created = r.Updated
 	data, err := r.encode()
 	if err == nil {
 		err = d.store.Create(ctx, r.ID, data, r.Until)

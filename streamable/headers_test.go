@@ -17,7 +17,13 @@ func TestRoutingHeaders(t *testing.T) { // R036
 	b.AddResource(mcp.Resource{URI: "test://x", Name: "x"}, func(context.Context, *mcp.Call, server.ReadRequest) ([]mcp.ResourceContents, error) {
 		return []mcp.ResourceContents{{Text: "contents"}}, nil
 	})
+	for _, method := range []string{mcp.MethodGetDeferred, mcp.MethodUpdateDeferred, mcp.MethodCancelDeferred} {
+		b.Method(method, func(context.Context, *mcp.Call) (any, error) { return &mcp.EmptyResult{}, nil })
+	}
 	s := open(t, b, nil)
+	get := modernBody("tasks/get", `"taskId":"A"`)
+	update := modernBody("tasks/update", `"taskId":"A","inputResponses":{}`)
+	drop := modernBody("tasks/cancel", `"taskId":"A"`)
 	call := modernBody("tools/call", `"name":"hello","arguments":{}`)
 	read := modernBody("resources/read", `"uri":"test://x"`)
 	tests := []struct {
@@ -41,6 +47,14 @@ func TestRoutingHeaders(t *testing.T) { // R036
 		{"the name has another case", call, modernHeaders("tools/call", "Hello"), false},
 		{"the name is there twice", call, modernHeaders("tools/call", "hello", "+Mcp-Name: wait"), false},
 		{"the resource's name differs", read, modernHeaders("resources/read", "test://y"), false},
+		{"the name of a deferred result is its id", get, modernHeaders("tasks/get", "A"), true},
+		{"also when it is answered", update, modernHeaders("tasks/update", "A"), true},
+		{"also when it is given up", drop, modernHeaders("tasks/cancel", "A"), true},
+		{"the id differs", get, modernHeaders("tasks/get", "B"), false},
+		{"the id differs when it is answered", update, modernHeaders("tasks/update", "B"), false},
+		{"the id differs when it is given up", drop, modernHeaders("tasks/cancel", "B"), false},
+		{"the id is missing", get, modernHeaders("tasks/get", ""), false},
+		{"the id is another member's", update, modernHeaders("tasks/update", "{}"), false},
 		{"a header's name may be in any case", call, []string{"mcp-protocol-version: " + newest, "MCP-METHOD: tools/call", "mcp-name: hello"}, true},
 		{"a name where none belongs is nobody's business", modernBody("tools/list", ""), modernHeaders("tools/list", "whatever"), true},
 		{"session and last event mean nothing", call, modernHeaders("tools/call", "hello", "Mcp-Session-Id: x", "Last-Event-ID: 0-0"), true},
