@@ -67,6 +67,15 @@ type NotStatelessError struct {
 
 func (e *NotStatelessError) Error() string { return "probe the server: " + e.Reason }
 
+// notStateless makes the error. Where the handshake is not to be tried, it also
+// says what that means.
+func (g *Greeting) notStateless(silent bool, reason string) error {
+	if g.handshake == nil {
+		reason += "; it seems to need a handshake, and this client is held to " + strings.Join(revision.Names(g.stateless), ", ")
+	}
+	return &NotStatelessError{Silent: silent, Reason: reason}
+}
+
 // maxAsks is how often a probe is sent to a server that names the revision it
 // wants to hear.
 const maxAsks = 3
@@ -87,13 +96,13 @@ func (g *Greeting) Probe(ctx context.Context, to Caller) (*Agreement, error) {
 		var refused *jsonrpc.Error
 		switch {
 		case !errors.As(err, &refused):
-			return nil, &NotStatelessError{Silent: ctx.Err() != nil || errors.Is(err, peer.ErrClosed), Reason: err.Error()}
+			return nil, g.notStateless(ctx.Err() != nil || errors.Is(err, peer.ErrClosed), err.Error())
 		case refused.Code == mcp.CodeHeaderMismatch || refused.Code == mcp.CodeMissingCapability:
 			return nil, fmt.Errorf("discover the server: %w", err)
-		case refused.Code == jsonrpc.CodeMethodNotFound && g.handshake == nil:
+		case refused.Code == jsonrpc.CodeMethodNotFound && g.handshake == nil && !pings(ctx, to, a):
 			return a, nil // we were told that it is stateless; what it offers stays unknown
 		case refused.Code != mcp.CodeUnsupportedVersion:
-			return nil, &NotStatelessError{Reason: err.Error()}
+			return nil, g.notStateless(false, err.Error())
 		}
 		listed := supportedIn(refused)
 		if rev = choose(g.stateless, listed); rev == nil {
@@ -103,12 +112,19 @@ func (g *Greeting) Probe(ctx context.Context, to Caller) (*Agreement, error) {
 	return nil, fmt.Errorf("discover the server: it refuses the revision that it asks for: %w", err)
 }
 
+// pings reports whether a server answers ping, as those of the handshake era do
+// in any state and those of the stateless era must not.
+func pings(ctx context.Context, to Caller, a *Agreement) bool {
+	var result jsontext.Value
+	return to.Call(ctx, mcp.MethodPing, a.Wrap(&Outgoing{}), &result) == nil
+}
+
 // discovered reads the answer to a probe. A server of the stateless era lists the
 // revisions it speaks; others answer with anything.
 func (g *Greeting) discovered(a *Agreement, result jsontext.Value) (*Agreement, error) {
 	listed := stringsIn(jsonscan.Get(result, "supportedVersions"))
 	if len(listed) == 0 {
-		return nil, &NotStatelessError{Reason: "the answer lists no revisions"}
+		return nil, g.notStateless(false, "the answer lists no revisions")
 	}
 	rev := choose(g.stateless, listed)
 	if rev == nil {

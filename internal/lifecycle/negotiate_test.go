@@ -254,9 +254,13 @@ func TestPinsHoldAGreeting(t *testing.T) {
 	if _, err := greeting(t, oldest).Initialize(t.Context(), &scriptedCaller{answers: []answer{{result: fmt.Sprintf(`{"protocolVersion":%q}`, newest)}}}); err == nil {
 		t.Error("a pin to one revision accepted another")
 	}
-	a, err := greeting(t, "stateless").Probe(t.Context(), &scriptedCaller{answers: []answer{{err: jsonrpc.MethodNotFound("server/discover")}}})
+	unknown := answer{err: jsonrpc.MethodNotFound("server/discover")}
+	a, err := greeting(t, "stateless").Probe(t.Context(), &scriptedCaller{answers: []answer{unknown, unknown}})
 	if err != nil || !a.Stateless {
 		t.Errorf("a server that cannot be discovered, but is known to be stateless: %v", err)
+	}
+	if _, err := greeting(t, "stateless").Probe(t.Context(), &scriptedCaller{answers: []answer{unknown, {result: `{}`}}}); err == nil {
+		t.Error("a server that answers a ping is taken for a stateless one")
 	}
 }
 
