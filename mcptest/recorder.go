@@ -16,8 +16,9 @@ import (
 )
 
 // Recorder writes what passes through it as a transcript, section by section. It
-// listens on a connection, by [Recorder.ServerSide] or [Recorder.ClientSide], or
-// in front of a handler, by [Recorder.Middleware]: one recorder in one place.
+// listens on a connection, by [Recorder.ServerSide], [Recorder.ClientSide] or
+// [Recorder.RoundTripper], or in front of a handler, by [Recorder.Middleware]: one
+// recorder in one place.
 // State that a server hands to its client becomes a placeholder, since no later
 // server would take it.
 //

@@ -3,8 +3,11 @@ package mcptest_test
 import (
 	"bytes"
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -177,3 +180,50 @@ func TestARecorderReportsItsWriter(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The recorder of an HTTP client hears what is said on streams as on one line,
+// and leaves what it hears as it is.
+func TestAnHTTPConversationIsRecorded(t *testing.T) {
+	const ask = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	stream := ":\n\nevent: endpoint\ndata: /x\n\nid: 1\ndata:\n\ndata: {\"jsonrpc\":\"2.0\",\r\ndata: \"id\":1,\"result\":{}}\r\n\r\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n\n"
+	for _, test := range []struct {
+		name, kind, body, want string
+	}{
+		{"a JSON text", "application/json; charset=utf-8", `{"jsonrpc":"2.0","id":1,"result":{}}`, "-- server --\n" + `{"jsonrpc":"2.0","id":1,"result":{}}` + "\n"},
+		{"a stream", "text/event-stream", stream, "-- server --\n" + `{"jsonrpc":"2.0","id":1,"result":{}}` + "\n" + `{"jsonrpc":"2.0","method":"a"}` + "\n"},
+		{"something else", "text/html", "<p>", ""},
+		{"nothing", "application/json", "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var recording bytes.Buffer
+			recorder := mcptest.NewRecorder(&recording)
+			web := roundTrip(func(req *http.Request) (*http.Response, error) {
+				if sent, err := io.ReadAll(req.Body); err != nil || string(sent) != ask {
+					t.Errorf("sent %s, %v", sent, err)
+				}
+				return &http.Response{Header: http.Header{"Content-Type": {test.kind}}, Body: io.NopCloser(iotest.OneByteReader(strings.NewReader(test.body)))}, nil
+			})
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/", strings.NewReader(ask))
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := recorder.RoundTripper(web).RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(res.Body); err != nil || string(got) != test.body {
+				t.Errorf("got %s, %v", got, err)
+			}
+			if err := errors.Join(res.Body.Close(), recorder.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if _, got, _ := strings.Cut(recording.String(), "\n\n"); got != "-- client --\n"+ask+"\n"+test.want {
+				t.Errorf("recorded:\n%s", got)
+			}
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }

@@ -264,8 +264,11 @@ func (e *Endpoint) hasSession(x *exchange) bool {
 func (e *Endpoint) session(x *exchange, id jsonrpc.ID) *session {
 	ids := x.r.Header[headerSession]
 	if len(ids) != 1 {
-		x.refuse(http.StatusBadRequest, id, jsonrpc.InvalidRequest(
-			"%s must name a session: send initialize to open one, or requests whose _meta names %s", headerSession, mcp.MetaProtocolVersion))
+		way := "send initialize to open one"
+		if e.speaksStateless() {
+			way += ", or requests whose _meta names " + mcp.MetaProtocolVersion
+		}
+		x.refuse(http.StatusBadRequest, id, jsonrpc.InvalidRequest("%s must name a session: %s", headerSession, way))
 		return nil
 	}
 	s := e.sessions.find(ids[0], ownerOf(x.principal))

@@ -139,22 +139,30 @@ func pathOf(r *http.Request) string {
 
 // postPair takes a message of a session. Its answer comes on the stream.
 func (e *Endpoint) postPair(x *exchange) {
-	p := e.pairs.find(x.r.URL.Query().Get("sessionId"), ownerOf(x.principal))
-	if p == nil {
-		x.refuse(http.StatusNotFound, jsonrpc.ID{}, errNoSession)
-		return
-	}
 	body, ok := x.jsonBody()
 	if !ok {
+		return
+	}
+	p := e.pairs.find(x.r.URL.Query().Get("sessionId"), ownerOf(x.principal))
+	if p == nil {
+		x.refuse(http.StatusNotFound, requestIn(body), errNoSession)
 		return
 	}
 	select {
 	case p.in <- body:
 		x.status(http.StatusAccepted)
 	case <-p.done:
-		x.refuse(http.StatusNotFound, jsonrpc.ID{}, errNoSession)
+		x.refuse(http.StatusNotFound, requestIn(body), errNoSession)
 	case <-x.r.Context().Done():
 	}
+}
+
+// requestIn returns the id of the request in a body, zero if there is none.
+func requestIn(body []byte) jsonrpc.ID {
+	if m, err := jsonrpc.Parse(body); err == nil && m.IsRequest() {
+		return m.ID
+	}
+	return jsonrpc.ID{}
 }
 
 // pair is one such session: a peer.Transport whose messages leave on a stream

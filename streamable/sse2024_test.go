@@ -82,7 +82,7 @@ func TestPairOfEndpoints(t *testing.T) {
 	}
 	c.close()
 	eventually(t, "the session is over", func() bool { return s.e.Stats() == streamable.Stats{} })
-	c.post(ping(1)).wantError(t, 404, -32600, "")
+	c.post(ping(1)).wantError(t, 404, -32600, "1")
 }
 
 func TestPairAsksOnItsStream(t *testing.T) {
@@ -111,7 +111,7 @@ func TestPairIsGuarded(t *testing.T) {
 	s := openBehind(t, newBench(), nil, principals)
 	alice := s.openPair(t, "X-User: alice")
 	for _, thief := range []string{"X-User: bob", "X-User:"} {
-		alice.post(ping(1), thief).wantError(t, 404, -32600, "")
+		alice.post(ping(1), thief).wantError(t, 404, -32600, "1")
 	}
 	alice.send(ping(1), "X-User: alice")
 	if m := alice.message(); string(m.ID) != "1" {
@@ -132,7 +132,7 @@ func TestPairIsGuarded(t *testing.T) {
 	if res := at.do(http.MethodDelete, ""); res.status != 405 || res.header.Get("Allow") != "GET, POST" {
 		t.Errorf("got %d, want 405", res.status)
 	}
-	at.post(ping(1)).wantError(t, 404, -32600, "")
+	at.post(ping(1)).wantError(t, 404, -32600, "1")
 }
 
 func TestPairStreamsAreCappedAndKeptAlive(t *testing.T) {

@@ -15,7 +15,7 @@ var levels = []struct {
 	level    int
 	packages []string
 }{
-	{8, []string{"cmd/...", "internal/archtest", "internal/interop"}},
+	{8, []string{"cmd/...", "internal/archtest", "internal/interop", "internal/pairs"}},
 	{7, []string{"internal/cli"}},
 	{6, []string{"gateway", "conformance/..."}},
 	{5, []string{"fleet"}},

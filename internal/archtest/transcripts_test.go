@@ -67,6 +67,11 @@ func TestSchemaCheckFindsMistakes(t *testing.T) {
 		{"a member of a later revision", "-- client --\n" + ask("tools/call", `{"name":"x"}`) +
 			"-- server --\n" + `{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{}}}` + "\n", "structuredContent"},
 		{"an answer that nobody asked for", "-- server --\n" + `{"jsonrpc":"2.0","id":7,"result":{}}` + "\n", "no request"},
+		{"a member of the revision that was asked for, not of the one that is spoken", "-- client --\n" +
+			ask("initialize", `{"protocolVersion":"`+revision.NewestHandshake().Name+`","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`) + "-- server --\n" +
+			`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"` + oldest + `","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}` + "\n" +
+			"-- client --\n" + ask("tools/call", `{"name":"x"}`) +
+			"-- server --\n" + `{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{}}}` + "\n", "structuredContent"},
 		{"a batch where there are none", "-- client --\n[" + strings.TrimSpace(ask("ping", "{}")) + "]\n", "batch"},
 		{"an error without a message", "-- client --\n" + ask("ping", `{}`) +
 			"-- server --\n" + `{"jsonrpc":"2.0","id":1,"error":{"code":-32603}}` + "\n", "message"},
@@ -307,6 +312,16 @@ func (c *checker) response(from mcptest.Kind, m *jsonrpc.Message, text string) e
 	}
 	if m.Error != nil {
 		return asked.schema.failure(from, m, text)
+	}
+	if asked.method == mcp.MethodInitialize {
+		var answer struct {
+			ProtocolVersion any `json:"protocolVersion"`
+		}
+		_ = json.Unmarshal(m.Result, &answer) // what is no object has no such member
+		name, _ := answer.ProtocolVersion.(string)
+		if s := c.schemas[name]; s != nil { // the server has the last word
+			c.session, asked.schema = s, s
+		}
 	}
 	return asked.schema.result(from, asked.method, m, text)
 }

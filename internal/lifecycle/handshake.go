@@ -168,7 +168,11 @@ func (d *Handshake) call(in *Incoming) (*mcp.Call, *revision.Revision, error) {
 func (d *Handshake) tooSoonLocked(method string) error {
 	switch d.state {
 	case created:
-		return jsonrpc.InvalidRequest("%s needs a session: send initialize first, or a request whose _meta names %s", method, mcp.MetaProtocolVersion)
+		way := "send initialize first"
+		if len(d.opts.Revisions.Stateless) > 0 {
+			way += ", or a request whose _meta names " + mcp.MetaProtocolVersion
+		}
+		return jsonrpc.InvalidRequest("%s needs a session: %s", method, way)
 	case initializing:
 		return jsonrpc.InvalidRequest("%s came too soon: send %s first", method, mcp.NotificationInitialized)
 	}
