@@ -10,7 +10,6 @@ import (
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/jsonrpc"
-	"github.com/bossman-mcp/bossman/mcp"
 )
 
 // list says how one kind of list is read.
@@ -19,6 +18,7 @@ type list[T any] struct {
 	member string                // of the result, an array
 	key    func(*T) string       // tells entries apart; empty for what is no entry
 	page   func(entries []T) []T // looks at each page that came from the server; nil: nobody does
+	uri    string                // what the list is of; empty for the whole server
 }
 
 // Collect reads an iterator to its end, for those who want the list whole. With
@@ -60,7 +60,7 @@ type walker[T any] struct {
 func (w *walker[T]) run(ctx context.Context) error {
 	var cursor *string
 	for range maxPages {
-		result, hit, err := w.client.page(ctx, w.list.method, cursor)
+		result, hit, err := w.client.page(ctx, w.list.method, w.list.uri, cursor)
 		var refused *jsonrpc.Error
 		if cursor != nil && w.kept != nil && errors.As(err, &refused) && refused.Code == jsonrpc.CodeInvalidParams {
 			// A cursor from a page that was kept too long: begin again, and pass
@@ -139,13 +139,21 @@ func (w *walker[T]) known(entry *T, hit bool) bool {
 	return false
 }
 
+// pageParams ask for one page of a list that is of one resource.
+type pageParams struct {
+	URI    string  `json:"uri,omitzero"`
+	Cursor *string `json:"cursor,omitzero"`
+}
+
 // page returns one page of a list, from the cache if it can.
-func (c *Client) page(ctx context.Context, method string, cursor *string) (result jsontext.Value, hit bool, err error) {
+func (c *Client) page(ctx context.Context, method, uri string, cursor *string) (result jsontext.Value, hit bool, err error) {
 	var params any
-	key := ""
+	key := uri
+	if cursor != nil || uri != "" {
+		params = &pageParams{URI: uri, Cursor: cursor}
+	}
 	if cursor != nil {
-		key = "c" + *cursor
-		params = &mcp.PageParams{Cursor: cursor}
+		key += "\x00c" + *cursor
 	}
 	return c.cached(ctx, method, key, params, nil)
 }

@@ -18,9 +18,9 @@ var levels = []struct {
 	{8, []string{"cmd/...", "internal/archtest", "internal/interop", "internal/pairs"}},
 	{7, []string{"internal/cli"}},
 	{6, []string{"gateway", "conformance/..."}},
-	{5, []string{"fleet"}},
+	{5, []string{"fleet", "skills/load"}},
 	{4, []string{"client", "mcptest", "examples/..."}},
-	{3, []string{"stdio", "streamable", "deferred", "codemode", "internal/queue/tools"}},
+	{3, []string{"stdio", "streamable", "deferred", "skills", "codemode", "internal/queue/tools"}},
 	{2, []string{"internal/lifecycle", "server", "oauth/resource"}},
 	{1, []string{
 		"mcp", "jsonrpc/peer", "oauth/login",
