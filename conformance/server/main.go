@@ -52,5 +52,6 @@ func newServer() *server.Server {
 	addSchemaTools(s)
 	addResources(s)
 	addPrompts(s)
+	addSkills(s)
 	return s
 }

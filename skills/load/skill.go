@@ -82,8 +82,10 @@ func (s *Skill) resolve(file string) (string, error) {
 		}
 		return s.dynamicURI(root, inside)
 	}
-	for _, uri := range []string{root + inside, root + escape(inside)} {
-		if s.listed(uri) {
+	for i := range s.entry.Files {
+		uri := s.entry.Files[i].URI
+		escaped := strings.TrimPrefix(uri, root)
+		if name, err := url.PathUnescape(escaped); escaped == inside || err == nil && name == inside {
 			return uri, nil
 		}
 	}
@@ -100,10 +102,6 @@ func (s *Skill) dynamicURI(root, inside string) (string, error) {
 		}
 	}
 	return root + inside, nil
-}
-
-func (s *Skill) listed(uri string) bool {
-	return slices.ContainsFunc(s.entry.Files, func(f skills.File) bool { return f.URI == uri })
 }
 
 // escape writes a path as part of a URI.

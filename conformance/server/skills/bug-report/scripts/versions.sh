@@ -1,0 +1,3 @@
+#!/bin/sh
+uname -sr
+go version
