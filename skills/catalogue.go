@@ -137,6 +137,8 @@ func (c *catalogue) manifest(folder string) (front jsontext.Value, description s
 	k := &Skill{Frontmatter: front}
 	description = k.Description()
 	switch err = checkName(k.Name()); {
+	case k.Name() == "":
+		err = errors.New("the frontmatter needs a name, as text")
 	case err != nil:
 	case k.Name() != path.Base(folder):
 		err = fmt.Errorf("the name %q must be that of its folder", k.Name())
