@@ -51,7 +51,7 @@ type Authorizer interface {
 	Authorize(ctx context.Context, r *http.Request) error
 	// Challenge looks at a response of status 401 or 403, whose body it may read
 	// and need not close, and reports whether to try again. A request is tried at
-	// most four times.
+	// most five times.
 	Challenge(ctx context.Context, r *http.Response) (retry bool, err error)
 }
 

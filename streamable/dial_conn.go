@@ -62,6 +62,7 @@ type flow struct {
 	elsewhere bool // its answer came on another's stream
 
 	// Of the goroutine that reads the stream.
+	opened    chan struct{} // closed at the first answer to a GET; nil: nobody wants to know, or it is closed
 	lastEvent string        // its last event's id
 	retry     time.Duration // what the server asked for; 0: nothing
 }

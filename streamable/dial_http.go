@@ -15,7 +15,7 @@ import (
 
 const (
 	maxRedirects  = 3 // of one request
-	maxChallenges = 3 // of one request
+	maxChallenges = 4 // of one request: one more than package login makes, which then says why it gives up
 )
 
 const eventStream = "text/event-stream"

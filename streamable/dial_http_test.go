@@ -213,7 +213,7 @@ func TestAnAuthorizerSignsEachAttempt(t *testing.T) {
 	}
 }
 
-func TestAnAuthorizerIsAskedThreeTimesAtMost(t *testing.T) {
+func TestAnAuthorizerIsAskedFourTimesAtMost(t *testing.T) {
 	asked, no := 0, errors.New("the user said no")
 	answer := func() (bool, error) { return true, nil }
 	g := &guardian{
@@ -227,7 +227,7 @@ func TestAnAuthorizerIsAskedThreeTimesAtMost(t *testing.T) {
 		}, &streamable.DialOptions{Auth: g})
 		var wrong *streamable.HTTPError
 		asked, answer = 0, func() (bool, error) { return true, nil }
-		if err := d.try(hello(0)); !errors.As(err, &wrong) || wrong.Status != status || wrong.Body != "not you" || wrong.Header.Get("WWW-Authenticate") != "Bearer" || asked != 3 {
+		if err := d.try(hello(0)); !errors.As(err, &wrong) || wrong.Status != status || wrong.Body != "not you" || wrong.Header.Get("WWW-Authenticate") != "Bearer" || asked != 4 {
 			t.Errorf("asked %d times: %v", asked, err)
 		}
 		asked, answer = 0, func() (bool, error) { return false, nil }

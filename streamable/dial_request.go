@@ -244,7 +244,7 @@ func (c *conn) tell(ctx context.Context, message []byte, o *outline) error {
 	}
 	discard(res)
 	if o.method == mcp.NotificationInitialized && f.on != nil {
-		c.listen(f.on)
+		c.listen(ctx, f.on)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -170,6 +171,54 @@ func TestTheServerMayRefuseToBeListenedTo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a request brings about would be lost if it overtook the stream on which
+// the server tells of it.
+func TestTheServerIsListenedToBeforeTheFirstRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var came []string
+		d := dialMemory(t, func(r *http.Request, body string) *http.Response {
+			if r.Method == http.MethodGet {
+				time.Sleep(300 * time.Millisecond) // a slow way
+				came = append(came, "GET")
+				return respond(405, "text/plain", "no")
+			}
+			if res := welcomed(r, body); res != nil {
+				return res
+			}
+			came = append(came, "POST")
+			return respond(200, "application/json", emptyResult(1))
+		})
+		d.greetInMemory()
+		d.send(plainRequest(1, "tools/list"))
+		d.want(emptyResult(1))
+		if want := []string{"GET", "POST"}; !slices.Equal(came, want) {
+			t.Errorf("there came %v, want %v", came, want)
+		}
+	})
+}
+
+func TestAServerThatIsSilentOnItsStreamHoldsUpNobodyForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := dialMemory(t, func(r *http.Request, body string) *http.Response {
+			if r.Method == http.MethodGet {
+				<-r.Context().Done()
+				return respond(200, "text/event-stream", "")
+			}
+			if res := welcomed(r, body); res != nil {
+				return res
+			}
+			return respond(200, "application/json", emptyResult(1))
+		})
+		began := time.Now()
+		d.greetInMemory()
+		d.send(plainRequest(1, "tools/list"))
+		d.want(emptyResult(1))
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
 }
 
 func TestInitializeEndsWhatWasBefore(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 const (
 	maxAnswers = 100 // messages in one array
 	maxEventID = 4096
-	linger     = time.Second // for the end of a stream after the answer
+	linger     = time.Second            // for the end of a stream after the answer
+	listenTime = 500 * time.Millisecond // for the start of the server's own stream
 
 	firstRetry = time.Second // if the server does not ask for another time
 	minRetry   = 100 * time.Millisecond
@@ -139,22 +140,33 @@ func (f *flow) takeMessage(ctx context.Context, text []byte) error {
 }
 
 // listen opens the stream on which a server of the handshake era says what
-// belongs to no request. Servers need not have one.
-func (c *conn) listen(on *footing) {
+// belongs to no request. Servers need not have one. It waits for the server's word
+// on that, but not for long: what the next request brings about would be lost if
+// it came first.
+func (c *conn) listen(ctx context.Context, on *footing) {
 	if c.isOldest() {
 		return
 	}
-	f := &flow{on: on, listens: true}
-	ctx, err := c.begin(context.Background(), f)
+	opened := make(chan struct{})
+	f := &flow{on: on, listens: true, opened: opened}
+	own, err := c.begin(context.Background(), f)
 	if err != nil {
 		return
 	}
 	started := c.spawn(func() { // Close waits for it
 		defer c.end(f)
-		c.opts.Logger.Debug("the server's own stream ended", "error", f.resume(ctx, nil))
+		c.opts.Logger.Debug("the server's own stream ended", "error", f.resume(own, nil))
 	})
 	if !started {
 		c.end(f)
+		return
+	}
+	brief, cancel := context.WithTimeout(ctx, listenTime)
+	defer cancel()
+	select {
+	case <-opened:
+	case <-own.Done():
+	case <-brief.Done(): // it may be a server that says nothing before it has something to say
 	}
 }
 
@@ -168,6 +180,7 @@ func (f *flow) resume(ctx context.Context, why error) error {
 			break
 		}
 		body, hopeless, err := f.reopen(ctx)
+		f.announce()
 		if err == nil {
 			fails = 0
 			why = f.read(ctx, body)
@@ -182,6 +195,14 @@ func (f *flow) resume(ctx context.Context, why error) error {
 		fails++
 	}
 	return why
+}
+
+// announce says that the server has answered the first attempt.
+func (f *flow) announce() {
+	if f.opened != nil {
+		close(f.opened)
+		f.opened = nil
+	}
 }
 
 func (f *flow) canResume(ctx context.Context, why error) bool {
