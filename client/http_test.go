@@ -1,13 +1,16 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -31,6 +34,62 @@ func overHTTP(t *testing.T, h mcp.Handler) (url string, endpoint *streamable.End
 		srv.Close()
 	})
 	return srv.URL, endpoint
+}
+
+// brittle is a network on which the connection of each call breaks after the
+// first event.
+type brittle struct{ broke atomic.Int32 }
+
+func (b *brittle) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil && bytes.Contains(body, []byte(`"tools/call"`)) {
+		b.broke.Add(1)
+		res.Body = &torn{ReadCloser: res.Body}
+	}
+	return res, err
+}
+
+// torn is a response of which only the start can be read.
+type torn struct {
+	io.ReadCloser
+	over bool
+}
+
+func (t *torn) Read(p []byte) (int, error) {
+	if t.over {
+		_ = t.Close()
+		return 0, io.ErrUnexpectedEOF
+	}
+	t.over = true
+	return t.ReadCloser.Read(p[:min(len(p), 64)])
+}
+
+func TestACallOutlivesItsConnection(t *testing.T) {
+	s := server.New("slow", "1", nil)
+	runs := 0
+	server.Tool(s, "build", "Take long", func(context.Context, struct{}) (string, error) {
+		runs++
+		time.Sleep(50 * time.Millisecond)
+		return "built", nil
+	})
+	endpoint := streamable.Handler(s, &streamable.Options{Resumable: true, Retry: 100 * time.Millisecond, Logger: quiet})
+	srv := httptest.NewServer(endpoint)
+	t.Cleanup(func() {
+		_ = endpoint.Shutdown(context.WithoutCancel(t.Context()))
+		srv.Close()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	network := &brittle{}
+	d := streamable.Dial(srv.URL, &streamable.DialOptions{Client: &http.Client{Transport: network}, Logger: quiet})
+	c := connect(t, d, &client.Options{Revision: client.EraHandshake, Logger: quiet})
+	if said, err := client.Call[string](t.Context(), c, "build", nil); err != nil || said != "built" || runs != 1 || network.broke.Load() != 1 {
+		t.Errorf("got %q, %v after %d runs on %d connections that broke", said, err, runs, network.broke.Load())
+	}
 }
 
 func TestEverythingWorksOverHTTPInEachRevision(t *testing.T) {

@@ -47,7 +47,7 @@ var expected = map[string]map[string]int{
 		"resources-unsubscribe":         2,
 		"server-initialize":             3,
 		"server-session-lifecycle":      3,
-		"server-sse-multiple-streams":   1,
+		"server-sse-multiple-streams":   2,
 		"server-sse-polling":            3,
 		"tools-call-audio":              2,
 		"tools-call-elicitation":        2,
