@@ -80,9 +80,18 @@ fuzz: ## Fuzz every target of every package for FUZZTIME
 fuzz-short: ## Fuzz every target for 3 s, and all of them for 3 minutes at most
 	$(call step,fuzz,.ci/fuzz 3s 180)
 
-.PHONY: bench
-bench: ## Run every benchmark
+.PHONY: microbench
+microbench: ## Run every benchmark of the Go packages
 	go test -run '^$$' -bench . -benchmem ./...
+
+# BENCH is passed on, such as BENCH='-only stdio/.*/add -servers floor,ours'.
+.PHONY: bench
+bench: ## Compare MCP servers side by side and write bench/RESULTS.md (long)
+	cd bench && go run . -out RESULTS.md $(BENCH)
+
+.PHONY: bench-quick
+bench-quick: ## The same, in a minute or two, with rougher figures
+	cd bench && go run . -quiet -rounds 2 -seconds 0.2 -warmup 0.15 $(BENCH)
 
 .PHONY: lint
 lint: vet ## Run go vet and staticcheck (fetched at the first run)

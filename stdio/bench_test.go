@@ -126,7 +126,7 @@ func BenchmarkEcho(b *testing.B) {
 	}
 }
 
-// A call may cost this much, and no more; see `make bench` for the time.
+// A call may cost this much, and no more; see `make microbench` for the time.
 const (
 	maxAllocs = 25
 	maxBytes  = 2048

@@ -1,0 +1,106 @@
+package contest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bossman-mcp/bossman/bench/load"
+)
+
+// Metric is something that is measured.
+type Metric string
+
+// The metrics and their units.
+const (
+	CPU   Metric = "CPU µs/request"
+	Rate  Metric = "requests/s"
+	P50   Metric = "p50 µs"
+	P99   Metric = "p99 µs"
+	Peak  Metric = "peak MiB"
+	Each  Metric = "KiB each"
+	Start Metric = "ms to first answer"
+)
+
+// higherIsBetter says so of the few metrics of which it is true.
+func (m Metric) higherIsBetter() bool { return m == Rate }
+
+// Sample is what one run of one server in one cell measured.
+type Sample map[Metric]float64
+
+// Budget is how long a run may take.
+type Budget struct {
+	Warmup, Window time.Duration
+	Connections    int // how many idle sessions and streams are opened
+}
+
+// Cell is one discipline.
+type Cell struct {
+	Name     string
+	Headline Metric // what to look at first
+	run      func(s Server, b Budget) (Sample, error)
+}
+
+// Cells are all disciplines, in the order of the report.
+func Cells() []Cell {
+	var cells []Cell
+	for _, t := range []transport{overStdio, overHTTP} {
+		for _, era := range []load.Era{load.Legacy, load.Modern} {
+			cells = append(cells,
+				under(t, era, course{"add-1", P50, 1, 0, load.Add}),
+				under(t, era, course{"add-64", CPU, 64, 0, load.Add}),
+				under(t, era, course{"echo-64k", CPU, 8, 0, func() *load.Work { return load.Echo(64 << 10) }}),
+				under(t, era, course{"echo-1m", CPU, 4, 0, func() *load.Work { return load.Echo(1 << 20) }}),
+				under(t, era, course{"list-500", CPU, 8, 500, func() *load.Work { return load.List(500) }}),
+				under(t, era, course{"slow-200", Rate, 200, 0, func() *load.Work { return load.Slow(10) }}),
+			)
+		}
+	}
+	return cells
+}
+
+// course is a load: what, and how much at once.
+type course struct {
+	name     string
+	headline Metric
+	inFlight int
+	tools    int // the server has besides those of the contract
+	work     func() *load.Work
+}
+
+// under is a cell in which servers are under load.
+func under(t transport, era load.Era, c course) Cell {
+	return Cell{
+		Name: fmt.Sprintf("%s/%s/%s", t, era, c.name), Headline: c.headline,
+		run: func(s Server, b Budget) (Sample, error) {
+			p, err := s.start(t, c.tools)
+			if err != nil {
+				return nil, err
+			}
+			defer p.stop()
+			r, err := c.drive(p, era, b)
+			if err != nil {
+				return nil, fmt.Errorf("%w\n%s", err, p.stderr)
+			}
+			memory, err := p.memory()
+			if err != nil {
+				return nil, err
+			}
+			return Sample{
+				CPU: micros(r.CPUEach()), Rate: r.Rate(), P50: micros(r.P50), P99: micros(r.P99),
+				Peak: float64(memory.Peak) / (1 << 20),
+			}, nil
+		},
+	}
+}
+
+func (c course) drive(p *process, era load.Era, b Budget) (load.Result, error) {
+	d, err := p.open(era)
+	if err != nil {
+		return load.Result{}, err
+	}
+	return d.Run(c.work(), load.Options{
+		InFlight: c.inFlight, Warmup: b.Warmup, Window: b.Window, MinRequests: 20, CPU: p.cpu,
+	})
+}
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

@@ -1,0 +1,235 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// HTTP is a server that listens on an address, with its endpoint at /mcp.
+type HTTP struct {
+	era     Era
+	addr    string
+	session string // of the legacy era
+}
+
+// OpenHTTP greets a server as its era wants.
+func OpenHTTP(addr string, era Era) (*HTTP, error) {
+	h := &HTTP{era: era, addr: addr}
+	if era != Legacy {
+		return h, nil
+	}
+	w, err := dial(addr)
+	if err != nil {
+		return nil, err
+	}
+	defer w.conn.Close()
+	h.session, err = h.greet(w)
+	return h, err
+}
+
+// greet opens a session on a connection and returns its id.
+func (h *HTTP) greet(w *wire) (string, error) {
+	body := Legacy.body(1, "initialize", initializeParams[1:len(initializeParams)-1], "")
+	res, err := w.exchange(post(h.addr, body), 20*time.Second)
+	if err != nil {
+		return "", fmt.Errorf("greet the server: %w", err)
+	}
+	if res.status != 200 || res.session == "" {
+		return "", fmt.Errorf("the server greets with status %d, session %q: %s", res.status, res.session, abridged(res.body))
+	}
+	if err := res.messages(checkGreeting); err != nil {
+		return "", err
+	}
+	session := res.session
+	res, err = w.exchange(post(h.addr, []byte(initialized), h.headersFor(session)...), 20*time.Second)
+	if err == nil && res.status != 202 {
+		err = fmt.Errorf("status %d after the greeting: %s", res.status, abridged(res.body))
+	}
+	return session, err
+}
+
+func (h *HTTP) headersFor(session string) []string {
+	return []string{"MCP-Protocol-Version: " + legacyDate, "Mcp-Session-Id: " + session}
+}
+
+// headers are those of a request for a method and, if it calls one, a tool.
+func (h *HTTP) headers(method, tool string) []string {
+	if h.era == Legacy {
+		return h.headersFor(h.session)
+	}
+	lines := []string{"MCP-Protocol-Version: " + modernDate, "Mcp-Method: " + method}
+	if tool != "" {
+		lines = append(lines, "Mcp-Name: "+tool)
+	}
+	return lines
+}
+
+// Run sends work over as many connections as requests are to be in flight, and
+// waits for every answer.
+func (h *HTTP) Run(w *Work, o Options) (Result, error) {
+	o = o.withDefaults()
+	run := &httpRun{o: o, work: w, opens: time.Now().Add(o.Warmup)}
+	headers := h.headers(w.method, w.tool)
+	bodies := w.requests(h.era)
+	lines := make([]*line, o.InFlight)
+	for i := range lines {
+		conn, err := dial(h.addr)
+		if err != nil {
+			return Result{}, err
+		}
+		defer conn.conn.Close()
+		lines[i] = &line{run: run, wire: conn, judge: newJudge(w), turn: i}
+		for _, body := range bodies {
+			lines[i].requests = append(lines[i].requests, post(h.addr, body, headers...))
+			lines[i].idAt = append(lines[i].idAt, len(lines[i].requests[len(lines[i].requests)-1])-len(body)+len(head))
+		}
+	}
+	return run.all(lines)
+}
+
+// httpRun is one run over HTTP.
+type httpRun struct {
+	o     Options
+	work  *Work
+	opens time.Time
+
+	sent     atomic.Int64
+	answers  atomic.Int64
+	events   atomic.Int64
+	phase    atomic.Int32 // 0: warm-up, 1: the window, 2: over
+	failed   atomic.Bool
+	measured Result
+}
+
+// all runs the lines and measures them.
+func (r *httpRun) all(lines []*line) (Result, error) {
+	var wg sync.WaitGroup
+	errs := make([]error, len(lines))
+	for i, l := range lines {
+		wg.Go(func() { // awaited below
+			if errs[i] = l.loop(); errs[i] != nil {
+				r.failed.Store(true)
+			}
+		})
+	}
+	err := r.measure()
+	r.phase.Store(2)
+	wg.Wait()
+	if err = errors.Join(append(errs, err)...); err != nil {
+		return Result{}, err
+	}
+	var took []time.Duration
+	for _, l := range lines {
+		took = append(took, l.took...)
+	}
+	r.measured.setLatencies(took)
+	return r.measured, nil
+}
+
+// measure waits for the warm-up and the window to pass.
+func (r *httpRun) measure() error {
+	r.sleep(time.Until(r.opens))
+	cpu, err := r.o.CPU()
+	if err != nil {
+		return err
+	}
+	from, answers, events := time.Now(), r.answers.Load(), r.events.Load()
+	r.phase.Store(1)
+	for r.sleep(r.o.Window); ; r.sleep(r.o.Window / 4) {
+		done := r.answers.Load()-answers >= int64(r.o.MinRequests)
+		if done || r.failed.Load() || time.Since(from) > 10*r.o.Window {
+			break
+		}
+	}
+	after, err := r.o.CPU()
+	if err != nil {
+		return err
+	}
+	r.measured = Result{
+		Requests: int(r.answers.Load() - answers), Elapsed: time.Since(from),
+		CPU: after - cpu, Events: int(r.events.Load() - events),
+	}
+	return nil
+}
+
+// sleep ends early when a line has failed.
+func (r *httpRun) sleep(d time.Duration) {
+	for until := time.Now().Add(d); !r.failed.Load(); {
+		left := time.Until(until)
+		if left <= 0 {
+			return
+		}
+		time.Sleep(min(left, 100*time.Millisecond))
+	}
+}
+
+// line is one connection with one request at a time.
+type line struct {
+	run      *httpRun
+	wire     *wire
+	judge    *judge
+	requests [][]byte
+	idAt     []int
+	turn     int
+	took     []time.Duration
+}
+
+func (l *line) loop() error {
+	for l.run.phase.Load() < 2 && !l.run.failed.Load() {
+		kase := l.turn % len(l.requests)
+		l.turn++
+		from := time.Now()
+		if err := l.ask(kase); err != nil {
+			return err
+		}
+		l.run.answers.Add(1)
+		if l.run.phase.Load() == 1 {
+			l.took = append(l.took, time.Since(from))
+		}
+	}
+	return nil
+}
+
+// ask sends one request and checks its answer.
+func (l *line) ask(kase int) error {
+	id := firstID + int(l.run.sent.Add(1)) - 1
+	request := l.requests[kase]
+	putID(request[l.idAt[kase]:], id)
+	res, err := l.wire.exchange(request, l.run.o.Patience)
+	if err != nil {
+		return fmt.Errorf("request %d: %w", id, err)
+	}
+	if res.status != 200 {
+		return fmt.Errorf("request %d: status %d: %s", id, res.status, abridged(res.body))
+	}
+	answered, events := false, 0
+	err = res.messages(func(msg []byte) error {
+		v, err := l.judge.check(msg, func(got int) int {
+			if got != id || answered {
+				return -1
+			}
+			return kase
+		})
+		switch {
+		case err != nil || v.other:
+		case v.event:
+			events++
+		default:
+			answered = true
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !answered:
+		return fmt.Errorf("request %d: the response holds no answer", id)
+	case events != l.run.work.events:
+		return fmt.Errorf("request %d: %d notifications of progress, want %d", id, events, l.run.work.events)
+	}
+	l.run.events.Add(int64(events))
+	return nil
+}

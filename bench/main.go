@@ -1,0 +1,87 @@
+// Command bench runs MCP servers side by side under the same load and compares
+// them. See README.md.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bossman-mcp/bossman/bench/contest"
+)
+
+// options are the command line.
+type options struct {
+	rounds  int
+	seconds float64
+	warmup  float64
+	only    string
+	servers string
+	out     string
+	quiet   bool
+}
+
+func main() {
+	var o options
+	flag.IntVar(&o.rounds, "rounds", 5, "how often every server runs in every cell")
+	flag.Float64Var(&o.seconds, "seconds", 1, "how long a run is measured")
+	flag.Float64Var(&o.warmup, "warmup", 1, "how long a run warms up, in seconds")
+	flag.StringVar(&o.only, "only", ".", "regular expression: run the cells that match")
+	flag.StringVar(&o.servers, "servers", "", "run these servers only, by name, separated by commas")
+	flag.StringVar(&o.out, "out", "", "file to write the report to, in Markdown")
+	flag.BoolVar(&o.quiet, "quiet", false, "print the table only, not each run")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	only, err := regexp.Compile(o.only)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	servers, err := build(ctx, dir, wanted(o.servers))
+	if err != nil {
+		return err
+	}
+	c := contest.Contest{
+		Servers: servers,
+		Cells:   contest.Select(contest.Cells(), only),
+		Rounds:  o.rounds,
+		Budget:  contest.Budget{Warmup: seconds(o.warmup), Window: seconds(o.seconds), Connections: 2000},
+	}
+	if !o.quiet {
+		c.Log = func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+	}
+	outcome := c.Run(ctx)
+	if err := outcome.WriteRatios(os.Stdout); err != nil {
+		return err
+	}
+	if failed := outcome.Failures(contest.Ours); len(failed) > 0 {
+		return fmt.Errorf("runs of our own failed:\n%s", strings.Join(failed, "\n"))
+	}
+	return ctx.Err()
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// wanted returns a filter of names; an empty list wants all.
+func wanted(list string) func(name string) bool {
+	names := strings.Split(list, ",")
+	return func(name string) bool { return list == "" || slices.Contains(names, name) }
+}
