@@ -18,6 +18,9 @@ var goServers = []contest.Server{
 	{Name: "mcpgo", Command: []string{"./peers/mcpgo"}},
 }
 
+// typescript is the contestant that runs on Node.
+var typescript = contest.Server{Name: "typescript", Command: []string{"node", "server.mjs"}, Dir: "peers/typescript"}
+
 // build builds the wanted contestants into dir. It must run in the folder of this
 // module.
 func build(ctx context.Context, dir string, wanted func(string) bool) ([]contest.Server, error) {
@@ -35,8 +38,32 @@ func build(ctx context.Context, dir string, wanted func(string) bool) ([]contest
 		s.Command = []string{program}
 		servers = append(servers, s)
 	}
+	if wanted(typescript.Name) {
+		if err := installTypeScript(ctx); err != nil {
+			fmt.Fprintf(os.Stderr, "without %s: %v\n", typescript.Name, err)
+		} else {
+			servers = append(servers, typescript)
+		}
+	}
 	if len(servers) == 0 {
 		return nil, fmt.Errorf("no server of that name")
 	}
 	return servers, nil
+}
+
+// installTypeScript installs the packages that package.json names beside it, where
+// git ignores them, unless they are there.
+func installTypeScript(ctx context.Context) error {
+	if _, err := exec.LookPath("node"); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(typescript.Dir, "node_modules", ".package-lock.json")); err == nil {
+		return nil
+	}
+	cmd := exec.CommandContext(ctx, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--no-package-lock")
+	cmd.Dir = typescript.Dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("install npm packages: %w\n%s", err, out)
+	}
+	return nil
 }
