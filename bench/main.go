@@ -55,7 +55,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	servers, err := build(ctx, dir, wanted(o.servers))
+	servers, against, err := build(ctx, dir, wanted(o.servers))
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,9 @@ func run(ctx context.Context, o options) error {
 		Servers: servers,
 		Cells:   contest.Select(contest.Cells(), only),
 		Rounds:  o.rounds,
-		Budget:  contest.Budget{Warmup: seconds(o.warmup), Window: seconds(o.seconds), Connections: 2000},
+		On: contest.Conditions{
+			Warmup: seconds(o.warmup), Window: seconds(o.seconds), Idle: 2000, Starts: 10, Against: against,
+		},
 	}
 	if !o.quiet {
 		c.Log = func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -1,10 +1,12 @@
 package contest
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/bossman-mcp/bossman/bench/load"
+	"github.com/bossman-mcp/bossman/bench/measure"
 )
 
 // Metric is something that is measured.
@@ -19,25 +21,36 @@ const (
 	Peak  Metric = "peak MiB"
 	Each  Metric = "KiB each"
 	Start Metric = "ms to first answer"
+
+	StartCPU  Metric = "CPU ms to first answer"
+	EventCPU  Metric = "CPU µs/notification"
+	EventRate Metric = "notifications/s"
+	Lost      Metric = "notifications lost"
+	CallCPU   Metric = "client CPU µs/call"
 )
 
 // higherIsBetter says so of the few metrics of which it is true.
-func (m Metric) higherIsBetter() bool { return m == Rate }
+func (m Metric) higherIsBetter() bool { return m == Rate || m == EventRate }
 
 // Sample is what one run of one server in one cell measured.
 type Sample map[Metric]float64
 
-// Budget is how long a run may take.
-type Budget struct {
+// Conditions are the same for all runs.
+type Conditions struct {
 	Warmup, Window time.Duration
-	Connections    int // how many idle sessions and streams are opened
+	Idle           int    // how many idle sessions and streams are opened
+	Starts         int    // how often a server is started to see how long it takes
+	Against        Server // what clients call
 }
+
+// errAbsent says that a contestant does not take part in a cell.
+var errAbsent = errors.New("does not take part")
 
 // Cell is one discipline.
 type Cell struct {
 	Name     string
 	Headline Metric // what to look at first
-	run      func(s Server, b Budget) (Sample, error)
+	run      func(s Server, on Conditions) (Sample, error)
 }
 
 // Cells are all disciplines, in the order of the report.
@@ -52,8 +65,16 @@ func Cells() []Cell {
 				under(t, era, course{"echo-1m", CPU, 4, 0, func() *load.Work { return load.Echo(1 << 20) }}),
 				under(t, era, course{"list-500", CPU, 8, 500, func() *load.Work { return load.List(500) }}),
 				under(t, era, course{"slow-200", Rate, 200, 0, func() *load.Work { return load.Slow(10) }}),
+				under(t, era, course{"progress-10k", EventCPU, 1, 0, func() *load.Work { return load.Count(10_000) }}),
 			)
 		}
+	}
+	for _, era := range []load.Era{load.Legacy, load.Modern} {
+		cells = append(cells, coldStart(era))
+	}
+	cells = append(cells, idleCells()...)
+	for _, era := range []load.Era{load.Legacy, load.Modern} {
+		cells = append(cells, clientCell(era, 1), clientCell(era, 64))
 	}
 	return cells
 }
@@ -71,13 +92,13 @@ type course struct {
 func under(t transport, era load.Era, c course) Cell {
 	return Cell{
 		Name: fmt.Sprintf("%s/%s/%s", t, era, c.name), Headline: c.headline,
-		run: func(s Server, b Budget) (Sample, error) {
+		run: func(s Server, on Conditions) (Sample, error) {
 			p, err := s.start(t, c.tools)
 			if err != nil {
 				return nil, err
 			}
 			defer p.stop()
-			r, err := c.drive(p, era, b)
+			r, err := c.drive(p, era, on)
 			if err != nil {
 				return nil, fmt.Errorf("%w\n%s", err, p.stderr)
 			}
@@ -85,21 +106,35 @@ func under(t transport, era load.Era, c course) Cell {
 			if err != nil {
 				return nil, err
 			}
-			return Sample{
-				CPU: micros(r.CPUEach()), Rate: r.Rate(), P50: micros(r.P50), P99: micros(r.P99),
-				Peak: float64(memory.Peak) / (1 << 20),
-			}, nil
+			return sampleOf(r, memory), nil
 		},
 	}
 }
 
-func (c course) drive(p *process, era load.Era, b Budget) (load.Result, error) {
+func sampleOf(r load.Result, memory measure.Memory) Sample {
+	s := Sample{
+		CPU: micros(r.CPUEach()), Rate: r.Rate(), P50: micros(r.P50), P99: micros(r.P99),
+		Peak: float64(memory.Peak) / (1 << 20),
+	}
+	if r.Events > 0 {
+		s[EventCPU] = micros(r.CPU) / float64(r.Events)
+		s[Lost] = float64(r.Lost)
+		s[EventRate] = float64(r.Events) / r.Elapsed.Seconds()
+	}
+	return s
+}
+
+func (c course) drive(p *process, era load.Era, on Conditions) (load.Result, error) {
 	d, err := p.open(era)
 	if err != nil {
 		return load.Result{}, err
 	}
+	least := 20
+	if c.headline == EventCPU {
+		least = 2 // each is long
+	}
 	return d.Run(c.work(), load.Options{
-		InFlight: c.inFlight, Warmup: b.Warmup, Window: b.Window, MinRequests: 20, CPU: p.cpu,
+		InFlight: c.inFlight, Warmup: on.Warmup, Window: on.Window, MinRequests: least, CPU: p.cpu,
 	})
 }
 

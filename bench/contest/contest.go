@@ -2,6 +2,7 @@ package contest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -20,7 +21,7 @@ type Contest struct {
 	Servers []Server
 	Cells   []Cell
 	Rounds  int
-	Budget  Budget
+	On      Conditions
 	// Log hears of each run. Nil: nobody does.
 	Log func(format string, args ...any)
 }
@@ -30,7 +31,7 @@ type Outcome struct {
 	Servers []Server
 	Cells   []Cell
 	Rounds  int
-	Budget  Budget
+	On      Conditions
 	samples map[key]Sample
 	errors  map[key]error
 }
@@ -49,7 +50,7 @@ func Select(cells []Cell, only *regexp.Regexp) []Cell {
 // run that fails has no figures; the others go on. It stops early when ctx ends.
 func (c *Contest) Run(ctx context.Context) *Outcome {
 	o := &Outcome{
-		Servers: c.Servers, Cells: c.Cells, Rounds: c.Rounds, Budget: c.Budget,
+		Servers: c.Servers, Cells: c.Cells, Rounds: c.Rounds, On: c.On,
 		samples: make(map[key]Sample), errors: make(map[key]error),
 	}
 	for round := range c.Rounds {
@@ -68,7 +69,10 @@ func (c *Contest) Run(ctx context.Context) *Outcome {
 
 func (c *Contest) one(o *Outcome, cell Cell, s Server, round int) {
 	k := key{cell.Name, s.Name, round}
-	sample, err := cell.run(s, c.Budget)
+	sample, err := cell.run(s, c.On)
+	if errors.Is(err, errAbsent) {
+		return
+	}
 	if err != nil {
 		o.errors[k] = err
 		c.logf("round %d  %-24s %-8s failed: %v", round+1, cell.Name, s.Name, err)

@@ -21,6 +21,7 @@ type Server struct {
 	Version string   // of the library, for the report
 	Command []string // program and first arguments
 	Dir     string   // working folder; empty: the current one
+	Client  []string // the library's client, which calls the server it is given; nil: none takes part
 }
 
 // transport is how a server is spoken to.

@@ -24,10 +24,19 @@ func Targets() []Target {
 		at(".*/echo-64k", CPU, 8, 1./4, 1./15),
 		at(".*/list-500", CPU, 2, 1./40, 1./200),
 		at(".*/slow-200", Rate, 0.9, 1.4, 3),
+		at(".*/cold-start", Start, 1.5, 1, 0),
+		at("client/.*", CallCPU, 0, 1./5, 1./10),
+		weighs("http/legacy/idle-sessions", 4),
+		weighs("http/legacy/idle-streams", 32),
 	}
 }
 
-// verdict says whether a ratio keeps a limit.
+// weighs is a target on the memory that one idle client takes, in KiB.
+func weighs(cell string, most float64) Target {
+	return Target{cells: regexp.MustCompile("^" + cell + "$"), metric: Each, absolute: most}
+}
+
+// keeps says whether a ratio keeps a limit.
 func (t Target) keeps(v Spread, limit float64) bool {
 	if t.metric.higherIsBetter() {
 		return v.Median >= limit

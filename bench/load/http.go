@@ -99,6 +99,7 @@ type httpRun struct {
 	sent     atomic.Int64
 	answers  atomic.Int64
 	events   atomic.Int64
+	lost     atomic.Int64
 	phase    atomic.Int32 // 0: warm-up, 1: the window, 2: over
 	failed   atomic.Bool
 	measured Result
@@ -121,6 +122,7 @@ func (r *httpRun) all(lines []*line) (Result, error) {
 	if err = errors.Join(append(errs, err)...); err != nil {
 		return Result{}, err
 	}
+	r.measured.Lost = int(r.lost.Load())
 	var took []time.Duration
 	for _, l := range lines {
 		took = append(took, l.took...)
@@ -227,9 +229,10 @@ func (l *line) ask(kase int) error {
 		return err
 	case !answered:
 		return fmt.Errorf("request %d: the response holds no answer", id)
-	case events != l.run.work.events:
+	case events > l.run.work.events:
 		return fmt.Errorf("request %d: %d notifications of progress, want %d", id, events, l.run.work.events)
 	}
 	l.run.events.Add(int64(events))
+	l.run.lost.Add(int64(l.run.work.events - events))
 	return nil
 }

@@ -137,3 +137,21 @@ func (p *Pipe) Finish() error {
 		}
 	}
 }
+
+// Once sends one request and checks its answer.
+func (p *Pipe) Once(w *Work) error {
+	request := append(w.requests(p.era)[0], '\n')
+	if _, err := p.in.Write(request); err != nil {
+		return fmt.Errorf("send a request: %w", err)
+	}
+	for {
+		line, err := p.line(20 * time.Second)
+		if err != nil {
+			return fmt.Errorf("wait for the answer: %w", err)
+		}
+		v, err := newJudge(w).check(line, func(id int) int { return id - firstID })
+		if err != nil || !v.other && !v.event {
+			return err
+		}
+	}
+}

@@ -40,6 +40,9 @@ type Result struct {
 	CPU      time.Duration // of the server, all requests together
 	P50, P99 time.Duration
 	Events   int // notifications of progress
+	// Lost is how many notifications of progress did not come in the whole run.
+	// That is no error: servers may leave some out.
+	Lost int
 }
 
 // Rate is the number of requests a second.

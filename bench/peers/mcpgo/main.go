@@ -99,7 +99,7 @@ func offer[In any](s *server.MCPServer, name, description string, run mcp.TypedT
 }
 
 func newServer(tools int) *server.MCPServer {
-	s := server.NewMCPServer("mcpgo", "1.0.0", server.WithToolCapabilities(false))
+	s := server.NewMCPServer("mcpgo", "1.0.0", server.WithToolCapabilities(true))
 	offer(s, "add", "Add two numbers together", add, mcp.WithOutputSchema[sum]())
 	offer(s, "echo", "Say it again", echo)
 	offer(s, "slow", "Sleep for a while", slow)
