@@ -38,7 +38,10 @@ func NewMemory(maxEntries, maxBytes int) *Memory {
 }
 
 // Create keeps a new entry.
-func (m *Memory) Create(_ context.Context, id string, data []byte, until time.Time) error {
+func (m *Memory) Create(ctx context.Context, id string, data []byte, until time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, taken := m.entries[id]; taken {
@@ -63,7 +66,10 @@ func (m *Memory) Load(_ context.Context, id string) ([]byte, int64, error) {
 }
 
 // Swap replaces an entry.
-func (m *Memory) Swap(_ context.Context, id string, version int64, data []byte, until time.Time) (bool, error) {
+func (m *Memory) Swap(ctx context.Context, id string, version int64, data []byte, until time.Time) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	old, known := m.entries[id]

@@ -19,7 +19,7 @@ var levels = []struct {
 	{7, []string{"internal/cli"}},
 	{6, []string{"gateway", "conformance/..."}},
 	{5, []string{"fleet", "skills/load"}},
-	{4, []string{"client", "mcptest", "examples/..."}},
+	{4, []string{"client", "mcptest", "deferred/storetest", "examples/..."}},
 	{3, []string{"stdio", "streamable", "deferred", "skills", "codemode", "internal/queue/tools"}},
 	{2, []string{"internal/lifecycle", "server", "oauth/resource"}},
 	{1, []string{
@@ -44,10 +44,11 @@ var reserved = []struct {
 	open   []string
 	why    string
 }{
-	{target: "internal/need/...", open: []string{"internal/need/...", "internal/queue/storetest", "mcptest"},
+	{target: "internal/need/...", open: []string{"internal/need/...", "internal/queue/storetest", "deferred/storetest", "mcptest"},
 		why: "it skips and fails tests, and starts programs"},
 	{target: "internal/queue/storetest", why: "it is a suite of tests"},
-	{target: "testing/...", open: []string{"internal/need/...", "internal/queue/storetest", "mcptest"},
+	{target: "deferred/storetest", why: "it is a suite of tests"},
+	{target: "testing/...", open: []string{"internal/need/...", "internal/queue/storetest", "deferred/storetest", "mcptest"},
 		why: "only packages that support tests know of tests"},
 	{target: "mcp/revision", open: []string{"internal/lifecycle", "stdio", "streamable", "mcptest", "conformance/..."},
 		why: "revisions stay at the door, and features are written for the newest shape"},
