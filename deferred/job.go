@@ -128,7 +128,7 @@ func (d *Deferrer) overlay(r *record) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if j := d.jobs[r.ID]; j != nil && j.said.After(r.Updated) {
+	if j := d.jobs[r.ID]; j != nil && !j.said.Before(r.Updated) {
 		r.Message, r.Updated = j.message, j.said
 	}
 }
