@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 		"child-crash":  crashChild,
 		"child-hammer": hammerChild,
 		"child-full":   fullChild,
+		"child-later":  laterChild,
 	}
 	if len(os.Args) == 3 {
 		if run, ok := children[os.Args[1]]; ok {

@@ -35,6 +35,19 @@ func (s *session) exec(query string, args ...any) error {
 	return err
 }
 
+// count runs a statement that returns no rows, and returns how many it changed.
+func (s *session) count(query string, args ...any) (int64, error) {
+	stmt, err := s.stmt(query)
+	if err != nil {
+		return 0, err
+	}
+	result, err := stmt.ExecContext(context.Background(), args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 // task runs a statement that returns at most one task; sql.ErrNoRows when none.
 func (s *session) task(query string, args ...any) (queue.Task, error) {
 	stmt, err := s.stmt(query)
