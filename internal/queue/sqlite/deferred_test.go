@@ -112,10 +112,19 @@ func (p *laterProcess) ask(method, params string) (*mcp.Deferred, error) {
 // TestR077HandlesSurviveSIGKILL kills a server up to five milliseconds after it
 // has sent a handle. The next one on the same file knows the handle.
 func TestR077HandlesSurviveSIGKILL(t *testing.T) {
-	rounds := 500
+	rounds := 250 // of two, side by side
 	if testing.Short() {
-		rounds = 50
+		rounds = 25
 	}
+	for n := range 2 {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			killLater(t, rounds)
+		})
+	}
+}
+
+func killLater(t *testing.T, rounds int) {
 	path := filepath.Join(t.TempDir(), "queue.db")
 	var last string
 	for round := range rounds {
