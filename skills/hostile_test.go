@@ -23,6 +23,8 @@ func house(t testing.TB) string {
 	for name, text := range map[string]string{
 		"secret.md":             canary,
 		"skills2/secret.md":     canary,
+		"skills2/deep/x.md":     canary,
+		"SKILL.md":              about("live"),
 		"skills/notes.md":       canary,
 		"skills/live/SKILL.md":  about("live"),
 		"skills/live/a/b.md":    "b",
@@ -159,8 +161,10 @@ func TestLinksThatAppearLaterAreNotFollowed(t *testing.T) {
 					t.Errorf("%s was read: %+v", uri, contents)
 				}
 			}
-			if code := ask(t, s, skills.MethodReadDirectory, map[string]any{"uri": "skill://live/leak"}, nil); code != jsonrpc.CodeInvalidParams {
-				t.Errorf("a linked folder was listed: %d", code)
+			for _, uri := range []string{"skill://live/leak", "skill://live/leak/deep"} {
+				if code := ask(t, s, skills.MethodReadDirectory, map[string]any{"uri": uri}, nil); code != jsonrpc.CodeInvalidParams {
+					t.Errorf("a linked folder was listed: %d", code)
+				}
 			}
 			var result skills.DirectoryResult
 			ask(t, s, skills.MethodReadDirectory, map[string]any{"uri": "skill://live"}, &result)
@@ -169,7 +173,7 @@ func TestLinksThatAppearLaterAreNotFollowed(t *testing.T) {
 					t.Errorf("the folder shows %s", r.URI)
 				}
 			}
-			swap("../../secret.md", "live/SKILL.md")
+			swap("../../SKILL.md", "live/SKILL.md")
 			if code := ask(t, s, skills.MethodGet, map[string]any{"uri": "skill://live/SKILL.md"}, nil); code != jsonrpc.CodeInternalError {
 				t.Errorf("a linked SKILL.md was read: %d", code)
 			}

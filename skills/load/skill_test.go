@@ -1,6 +1,7 @@
 package load_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/bossman-mcp/bossman/client"
 	"github.com/bossman-mcp/bossman/jsonrpc"
+	"github.com/bossman-mcp/bossman/mcp"
 	"github.com/bossman-mcp/bossman/server"
 	"github.com/bossman-mcp/bossman/skills"
 	"github.com/bossman-mcp/bossman/skills/load"
@@ -101,6 +103,48 @@ func TestASkillEndsWithTheFirstMismatch(t *testing.T) {
 	}
 	if reads := f.read(); len(reads) != 2 {
 		t.Errorf("it went on to read %q", reads)
+	}
+}
+
+func TestAFileIsNeverOlderThanItsEntry(t *testing.T) {
+	f := honest()
+	h := f.handler()
+	h.Use(func(next mcp.Handler) mcp.Handler {
+		return mcp.HandlerFunc(func(ctx context.Context, c *mcp.Call) (any, error) {
+			result, err := next.Handle(ctx, c)
+			if r, ok := result.(*mcp.ReadResourceResult); ok {
+				*r.TTLMs = 60_000
+			}
+			return result, err
+		})
+	})
+	c := connect(t, h, nil)
+	for _, body := range []string{"one", "two"} {
+		f.files[uri] = text + body
+		f.entries[0].Files[0] = file(uri, text+body)
+		entry, err := load.Get(t.Context(), c, uri)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := load.Open(t.Context(), c, entry); err != nil || s.Text() != text+body {
+			t.Errorf("open %s: %v", body, err)
+		}
+	}
+}
+
+func TestGetRefusesAnotherSkill(t *testing.T) {
+	f := honest()
+	h := f.handler()
+	h.Use(func(next mcp.Handler) mcp.Handler {
+		return mcp.HandlerFunc(func(ctx context.Context, c *mcp.Call) (any, error) {
+			if c.Method == skills.MethodGet {
+				return map[string]any{"skill": &f.entries[0]}, nil
+			}
+			return next.Handle(ctx, c)
+		})
+	})
+	if _, err := load.Get(t.Context(), connect(t, h, nil), "skill://other/SKILL.md"); err == nil {
+		t.Error("another skill was taken for the one that was asked for")
 	}
 }
 
