@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -13,15 +14,21 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/bossman-mcp/bossman/internal/cli"
+	"github.com/bossman-mcp/bossman/mcp"
+	"github.com/bossman-mcp/bossman/server"
+	"github.com/bossman-mcp/bossman/skills"
+	"github.com/bossman-mcp/bossman/stdio"
 )
 
 // TestMain puts programs on the path, all of them this test binary under another
 // name: bossman, so that tests drive a whole process and the race detector sees
-// it, oracle, which answers questions, and exitcode, for scripts.
+// it, oracle, which answers questions, teacher, which offers skills, and exitcode,
+// for scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(leakFree{m}, map[string]func(){
 		"bossman":  func() { os.Exit(cli.Main(os.Args[1:])) },
 		"oracle":   func() { os.Exit(oracle(os.Args[1:])) },
+		"teacher":  func() { os.Exit(teacher(os.Args[1:])) },
 		"exitcode": func() { os.Exit(exitcode(os.Args[1:])) },
 	})
 }
@@ -47,6 +54,36 @@ func exitcode(args []string) int {
 	}
 	if got := fmt.Sprint(cmd.ProcessState.ExitCode()); got != args[0] {
 		fmt.Fprintf(os.Stderr, "%v ended with %s, want %s\n", args[1:], got, args[0])
+		return 1
+	}
+	return 0
+}
+
+// teacher offers the skills of a folder. With a second argument it says of every
+// digest that it is another.
+func teacher(args []string) int {
+	s := server.New("teacher", "1", nil)
+	if err := skills.Serve(s, os.DirFS(args[0]), nil); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if len(args) > 1 {
+		s.Use(func(next mcp.Handler) mcp.Handler {
+			return mcp.HandlerFunc(func(ctx context.Context, c *mcp.Call) (any, error) {
+				result, err := next.Handle(ctx, c)
+				if list, ok := result.(*skills.ListResult); ok {
+					for _, skill := range list.Skills {
+						for i := range skill.Files {
+							skill.Files[i].Digest = skills.Digest(nil)
+						}
+					}
+				}
+				return result, err
+			})
+		})
+	}
+	if err := stdio.Serve(context.Background(), s, nil); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0

@@ -14,7 +14,7 @@ import (
 
 // ErrNotOffered says that a server did not announce what is asked for: skills, or
 // that its folders can be listed.
-var ErrNotOffered = errors.New("the server does not offer this")
+var ErrNotOffered = errors.New("not offered by the server")
 
 // List lists the skills of a server, page by page as the caller goes on, and reads
 // none of their files. A server need not list all that it has: see [Get].
