@@ -77,7 +77,7 @@ func TestACallOutlivesItsConnection(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		return "built", nil
 	})
-	endpoint := streamable.Handler(s, &streamable.Options{Resumable: true, Retry: 100 * time.Millisecond, Logger: quiet})
+	endpoint := streamable.Handler(s, &streamable.Options{AlwaysStream: true, Retry: 100 * time.Millisecond, Logger: quiet})
 	srv := httptest.NewServer(endpoint)
 	t.Cleanup(func() {
 		_ = endpoint.Shutdown(context.WithoutCancel(t.Context()))

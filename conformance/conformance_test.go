@@ -92,7 +92,7 @@ var expected = map[string]map[string]int{
 		"resources-read-text":                           2,
 		"resources-templates-read":                      2,
 		"sep-2164-resource-not-found":                   4,
-		"server-sse-multiple-streams":                   1,
+		"server-sse-multiple-streams":                   2,
 		"server-stateless":                              30,
 		"tasks-capability-negotiation":                  5,
 		"tasks-dispatch-and-envelope":                   9,

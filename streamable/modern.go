@@ -43,6 +43,9 @@ func (e *Endpoint) modern(x *exchange, m *jsonrpc.Message) {
 	a := &answer{x: x}
 	a.in = lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal, Notify: a.notify}
 	ctx := x.r.Context()
+	if e.opts.AlwaysStream && e.opts.KeepAlive > 0 && m.Method != mcp.MethodSubscriptionsListen {
+		defer a.keepAlive().Stop()
+	}
 	result, err := e.guarded(ctx, &a.in, e.stateless)
 	if held, ok := result.(*lifecycle.Held); ok && err == nil {
 		a.hold(ctx, held)
@@ -52,7 +55,7 @@ func (e *Endpoint) modern(x *exchange, m *jsonrpc.Message) {
 }
 
 // answer is the response to one modern request: JSON, unless something was said
-// before the result.
+// before the result, or the options want a stream.
 type answer struct {
 	x  *exchange
 	in lifecycle.Incoming
@@ -78,11 +81,37 @@ func (a *answer) notify(ctx context.Context, method string, params any) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
+	a.streamLocked()
+	return a.x.message(&sse.Event{Name: "message", Data: *buf})
+}
+
+// streamLocked makes the answer an event stream.
+func (a *answer) streamLocked() {
 	if !a.streaming {
 		a.streaming = true
 		a.x.stream()
 	}
-	return a.x.message(&sse.Event{Name: "message", Data: *buf})
+}
+
+// keepAlive writes comments while the handler runs, so that nothing on the way
+// takes the connection for dead.
+func (a *answer) keepAlive() *time.Timer {
+	every := a.x.e.opts.KeepAlive
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var beat *time.Timer
+	beat = time.AfterFunc(every, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.done {
+			return
+		}
+		a.streamLocked()
+		if a.x.send([]byte(sse.KeepAlive)) == nil {
+			beat.Reset(every)
+		}
+	})
+	return beat
 }
 
 // finish writes the response, unless the client has hung up.
@@ -97,6 +126,9 @@ func (a *answer) finish(ctx context.Context, result any, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.done = true
+	if failure == nil && a.x.e.opts.AlwaysStream {
+		a.streamLocked()
+	}
 	if !a.streaming {
 		a.x.json(statusOf(failure), *buf)
 		return

@@ -45,14 +45,15 @@ type Options struct {
 	// WriteTimeout is how long a client may take to accept one answer or event
 	// before its connection is closed. 0: 30 seconds.
 	WriteTimeout time.Duration
-	// Resumable says to answer every request of a session with an event stream,
-	// whose first event lets the client come back for the rest: an answer that is
-	// lost with its connection can then be fetched by Last-Event-ID. It helps long
-	// calls over networks that break, and costs each answer an event more. It is
-	// for revisions in which streams can be taken up; the first event is only for
-	// those whose clients expect it. False: what says nothing before its answer is
+	// AlwaysStream says to answer every request with an event stream, for long
+	// calls over networks that break and proxies that give up on silence. In
+	// sessions the first event lets the client come back for the rest: an answer
+	// that is lost with its connection can be fetched by Last-Event-ID, in the
+	// revisions that have that. In the newest revision comments are sent while the
+	// handler is silent, as often as KeepAlive says; an error still has its status
+	// if it comes before the first. False: what says nothing before its answer is
 	// answered with JSON.
-	Resumable bool
+	AlwaysStream bool
 	// Events keeps what was sent in sessions, for streams that break. Nil: a
 	// [MemoryStore] of its own.
 	Events EventStore

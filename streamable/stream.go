@@ -24,7 +24,7 @@ type stream struct {
 	seq     uint64  // of the newest message
 	pending []event // not yet delivered, oldest first
 	waiting int     // requests of the POST that have no answer yet
-	spoke   bool    // it must be an event stream: something besides answers was said, or it is to be resumable
+	spoke   bool    // it must be an event stream: something besides answers was said, or all are
 	letGo   bool    // the reader should hang up, and the client come back
 	closed  bool    // nobody will read any more
 	reader  *reader // the connection that delivers now, nil for none

@@ -115,7 +115,7 @@ func (s *session) newStream() *stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shelf.last++
-	return &stream{s: s, no: s.shelf.last, spoke: s.e.opts.Resumable && s.rev.Resume}
+	return &stream{s: s, no: s.shelf.last, spoke: s.e.opts.AlwaysStream && s.rev.Resume}
 }
 
 // ownStream returns the stream of what belongs to no POST.

@@ -32,7 +32,7 @@ func main() {
 	s := newServer()
 	later := deferred.New(s, &deferred.Options{PollInterval: 100 * time.Millisecond})
 	addDeferredTools(s, later)
-	endpoint := streamable.Handler(s, &streamable.Options{Resumable: true})
+	endpoint := streamable.Handler(s, &streamable.Options{AlwaysStream: true})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", endpoint)
 	err = streamable.Run(ctx, l, streamable.NewServer(*addr, mux), endpoint)

@@ -1,16 +1,19 @@
 package streamable_test
 
 import (
+	"bufio"
+	"context"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bossman-mcp/bossman/streamable"
 )
 
-func TestResumableSessionsAnswerWithStreams(t *testing.T) {
-	s := open(t, newBench(), &streamable.Options{Resumable: true})
+func TestSessionsCanAlwaysAnswerWithStreams(t *testing.T) {
+	s := open(t, newBench(), &streamable.Options{AlwaysStream: true})
 	for _, version := range sessionVersions {
 		t.Run(version, func(t *testing.T) {
 			c := s.join(version)
@@ -32,13 +35,55 @@ func TestResumableSessionsAnswerWithStreams(t *testing.T) {
 	t.Run("the oldest revision has no such streams", func(t *testing.T) {
 		s.join("2024-11-05").call(1, "hello", "{}").wantText(t, "hello")
 	})
-	t.Run("the newest revision has no such streams", func(t *testing.T) {
-		s.callTool("hello", "{}").wantText(t, "hello")
-	})
 }
 
-func TestResumableBatchesAreStreams(t *testing.T) {
-	c := open(t, newBench(), &streamable.Options{Resumable: true}).join("2025-03-26")
+func TestTheNewestRevisionCanAlwaysAnswerWithStreams(t *testing.T) {
+	s := open(t, newBench(), &streamable.Options{AlwaysStream: true})
+	call := func(tool string) *events {
+		return s.stream(http.MethodPost, modernBody("tools/call", `"name":"`+tool+`","arguments":{}`), modernHeaders("tools/call", tool)...)
+	}
+	for _, tool := range []string{"hello", "fail"} { // a tool that failed has a result too
+		e := call(tool)
+		if event := e.take(); event.HasID || string(parse(t, string(event.Data)).ID) != "1" {
+			t.Errorf("%s: got %+v, want the answer, without an id", tool, event)
+		}
+		e.ended()
+	}
+	if res := s.post(modernBody("no/such", ""), modernHeaders("no/such", "")...); res.status != 404 || res.header.Get("Content-Type") != "application/json" {
+		t.Errorf("an error with a status of its own: got %d %s", res.status, res.header.Get("Content-Type"))
+	}
+}
+
+func TestASilentCallIsKeptAlive(t *testing.T) {
+	b := newBench()
+	s := open(t, b, &streamable.Options{AlwaysStream: true, KeepAlive: 5 * time.Millisecond})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	res, err := s.client.Do(s.request(ctx, http.MethodPost, modernBody("tools/call", `"name":"wait","arguments":{}`), modernHeaders("tools/call", "wait")...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	for comments := 0; comments < 3 && lines.Scan(); { // while the tool waits
+		if strings.HasPrefix(lines.Text(), ":") {
+			comments++
+		}
+	}
+	close(b.proceed)
+	for lines.Scan() {
+		if data, ok := strings.CutPrefix(lines.Text(), "data:"); ok {
+			if !strings.Contains(data, "waited") {
+				t.Errorf("got %s", data)
+			}
+			return
+		}
+	}
+	t.Errorf("there was no answer: %v", lines.Err())
+}
+
+func TestBatchesCanAlwaysBeStreams(t *testing.T) {
+	c := open(t, newBench(), &streamable.Options{AlwaysStream: true}).join("2025-03-26")
 	e := c.stream(http.MethodPost, "["+ping(1)+","+callBody(2, "hello", "{}")+"]")
 	got := []string{string(e.message().ID), string(e.message().ID)}
 	if slices.Sort(got); !slices.Equal(got, []string{"1", "2"}) {
@@ -57,7 +102,7 @@ func TestAnAnswerThatWasLostIsFetched(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench()
-			c := open(t, b, &streamable.Options{Resumable: true}).join(lastSession)
+			c := open(t, b, &streamable.Options{AlwaysStream: true}).join(lastSession)
 			e := c.stream(http.MethodPost, callBody(1, "wait", "{}"))
 			prime := e.take()
 			b.running(t)
@@ -80,9 +125,9 @@ func TestAnAnswerThatWasLostIsFetched(t *testing.T) {
 	}
 }
 
-func TestACancelledCallEndsItsResumableStream(t *testing.T) {
+func TestACancelledCallEndsItsStream(t *testing.T) {
 	b := newBench()
-	c := open(t, b, &streamable.Options{Resumable: true}).join(lastSession)
+	c := open(t, b, &streamable.Options{AlwaysStream: true}).join(lastSession)
 	e := c.stream(http.MethodPost, callBody(1, "wait", "{}"))
 	e.take()
 	b.running(t)
