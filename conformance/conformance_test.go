@@ -1,20 +1,12 @@
 package conformance_test
 
 import (
-	"bufio"
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
+	"text/tabwriter"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/bossman-mcp/bossman/internal/need"
 )
@@ -22,224 +14,120 @@ import (
 // suite is the referee.
 const suite = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 
-// expected is how many checks of each scenario succeed, by the revision whose
-// requirements are run. A server that answers nonsense still collects green checks,
-// so that the number is what counts.
-var expected = map[string]map[string]int{
-	"2025-11-25": {
-		"completion-complete":           2,
-		"dns-rebinding-protection":      2,
-		"elicitation-sep1034-defaults":  6,
-		"elicitation-sep1330-enums":     6,
-		"json-schema-2020-12":           8,
-		"logging-set-level":             2,
-		"ping":                          2,
-		"prompts-get-embedded-resource": 2,
-		"prompts-get-simple":            2,
-		"prompts-get-with-args":         2,
-		"prompts-get-with-image":        2,
-		"prompts-list":                  2,
-		"resources-list":                2,
-		"resources-read-binary":         2,
-		"resources-read-text":           2,
-		"resources-subscribe":           2,
-		"resources-templates-read":      2,
-		"resources-unsubscribe":         2,
-		"server-initialize":             3,
-		"server-session-lifecycle":      3,
-		"server-sse-multiple-streams":   2,
-		"server-sse-polling":            3,
-		"tools-call-audio":              2,
-		"tools-call-elicitation":        2,
-		"tools-call-embedded-resource":  2,
-		"tools-call-error":              2,
-		"tools-call-image":              2,
-		"tools-call-mixed-content":      2,
-		"tools-call-sampling":           2,
-		"tools-call-simple-text":        2,
-		"tools-call-with-logging":       2,
-		"tools-call-with-progress":      2,
-		"tools-list":                    3,
-	},
-	"2026-07-28": {
-		"caching":                                       8,
-		"completion-complete":                           2,
-		"dns-rebinding-protection":                      2,
-		"http-custom-header-server-validation":          10,
-		"http-header-validation":                        14,
-		"input-required-result-basic-elicitation":       3,
-		"input-required-result-basic-list-roots":        3,
-		"input-required-result-basic-sampling":          3,
-		"input-required-result-capability-check":        2,
-		"input-required-result-ignore-extra-params":     2,
-		"input-required-result-missing-input-response":  2,
-		"input-required-result-multi-round":             4,
-		"input-required-result-multiple-input-requests": 3,
-		"input-required-result-non-tool-request":        3,
-		"input-required-result-request-state":           3,
-		"input-required-result-result-type":             2,
-		"input-required-result-tampered-state":          2,
-		"input-required-result-unsupported-methods":     2,
-		"input-required-result-validate-input":          3,
-		"json-schema-2020-12":                           8,
-		"prompts-get-embedded-resource":                 2,
-		"prompts-get-simple":                            2,
-		"prompts-get-with-args":                         2,
-		"prompts-get-with-image":                        2,
-		"prompts-list":                                  2,
-		"resources-list":                                2,
-		"resources-read-binary":                         2,
-		"resources-read-text":                           2,
-		"resources-templates-read":                      2,
-		"sep-2164-resource-not-found":                   4,
-		"server-sse-multiple-streams":                   2,
-		"server-stateless":                              30,
-		"tasks-capability-negotiation":                  5,
-		"tasks-dispatch-and-envelope":                   9,
-		"tasks-lifecycle":                               9,
-		"tasks-mrtr-composition":                        2,
-		"tasks-mrtr-input":                              4,
-		"tasks-request-headers":                         5,
-		"tasks-request-state-removal":                   3,
-		"tasks-required-task-error":                     3,
-		"tasks-status-notifications":                    0,
-		"tasks-wire-fields":                             4,
-		"tools-call-audio":                              2,
-		"tools-call-embedded-resource":                  2,
-		"tools-call-error":                              2,
-		"tools-call-image":                              2,
-		"tools-call-mixed-content":                      2,
-		"tools-call-simple-text":                        2,
-		"tools-call-with-progress":                      2,
-		"tools-list":                                    4,
-	},
+// leg is one run of the suite.
+type leg struct {
+	side   string // server or client
+	args   string // which scenarios
+	wire   string // the revision that all of them speak; empty: each its own
+	frozen bool   // it is a set of requirements, which has extensions too
+	probe  bool   // the client is not told which revision to speak
 }
 
-// TestServer runs both sets of requirements against one process in one
-// configuration.
-func TestServer(t *testing.T) {
-	node := need.Node(t)
-	dir := need.NPM(t, suite)
-	url := serve(t)
-	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
-		t.Run(revision, func(t *testing.T) {
-			results := t.TempDir()
-			cmd := need.NodeTool(t, node, dir, "conformance", "server", "--url", url, "--requirements", revision, "-o", results)
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Errorf("the suite ended with %v\n%s", err, out)
-			}
-			judge(t, results, expected[revision])
-		})
+func (l *leg) String() string {
+	text := l.side + " " + l.args
+	if l.probe {
+		text += ", not told the revision"
 	}
+	return text
 }
 
-// serve builds and starts the server and returns its address.
-func serve(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	_ = l.Close()
-	program := filepath.Join(t.TempDir(), "server")
-	build := exec.Command("go", "build", "-o", program, "./server")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the server: %v\n%s", err, out)
-	}
-	cmd := exec.Command(program, "-http", addr)
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	said := make(chan string, 1)
-	go func() {
-		var text strings.Builder
-		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			fmt.Fprintln(&text, lines.Text())
+func legs() (all []*leg) {
+	for _, side := range []string{"server", "client"} {
+		for _, wire := range []string{"2025-11-25", "2026-07-28"} {
+			all = append(all, &leg{side: side, args: "--requirements " + wire, wire: wire, frozen: true})
 		}
-		said <- text.String()
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		words := <-said
-		if err := cmd.Wait(); err != nil || t.Failed() {
-			t.Errorf("the server ended with %v and said:\n%s", err, words)
+		all = append(all, &leg{side: side, args: "--suite all"})
+		for _, wire := range wires {
+			all = append(all, &leg{side: side, args: "--suite all --spec-version " + wire, wire: wire})
+		}
+	}
+	return append(all, &leg{side: "client", args: "--suite all", probe: true})
+}
+
+// TestConformance runs every leg: those of the server one after the other against
+// one process in one configuration, and beside them those of the client.
+func TestConformance(t *testing.T) {
+	r := &referee{node: need.Node(t), dir: need.NPM(t, suite), verdicts: make(map[*leg]*verdict)}
+	r.client = build(t, "./client")
+	address := serve(t, build(t, "./server"))
+	all := legs()
+	t.Run("legs", func(t *testing.T) {
+		for _, side := range []string{"server", "client"} {
+			t.Run(side, func(t *testing.T) {
+				t.Parallel()
+				for _, l := range all {
+					if l.side == side {
+						t.Run(l.String(), func(t *testing.T) { r.run(t, l, address) })
+					}
+				}
+			})
 		}
 	})
-	for range 100 {
-		if conn, err := net.Dial("tcp", addr); err == nil {
-			_ = conn.Close()
-			return "http://" + strings.Replace(addr, "127.0.0.1", "localhost", 1) + "/mcp"
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatal("the server does not listen")
-	return ""
+	t.Log("\n" + r.table(all))
 }
 
-// folder is how the suite names the results of a scenario.
-var folder = regexp.MustCompile(`^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$`)
+// referee runs the suite.
+type referee struct {
+	node, dir string
+	client    string // the program
 
-// judge compares the checks of each scenario with what is expected: no failure, no
-// warning, and none missing.
-func judge(t *testing.T, results string, want map[string]int) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(results, "*", "checks.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no results in %s: %v", results, err)
-	}
-	seen := make(map[string]bool)
-	total := 0
-	for _, file := range files {
-		match := folder.FindStringSubmatch(filepath.Base(filepath.Dir(file)))
-		if match == nil {
-			t.Fatalf("results in a folder of another form: %s", file)
-		}
-		name := match[1]
-		passed, bad := count(t, file)
-		seen[name] = true
-		total += passed
-		minimum, known := want[name]
-		if !known || passed < minimum || len(bad) > 0 {
-			t.Errorf("%s: %d checks passed, want %d; %s", name, passed, minimum, strings.Join(bad, "; "))
-		}
-	}
-	for name := range want {
-		if !seen[name] {
-			t.Errorf("%s was not run", name)
-		}
-	}
-	t.Logf("%d scenarios, %d checks passed, no failure, no warning", len(seen), total)
+	mu       sync.Mutex
+	verdicts map[*leg]*verdict
 }
 
-// count returns how many checks of a scenario succeeded, and those that must not be.
-func count(t *testing.T, file string) (passed int, bad []string) {
-	t.Helper()
-	text, err := os.ReadFile(file)
+func (r *referee) run(t *testing.T, l *leg, address string) {
+	results := t.TempDir()
+	args := append([]string{l.side}, strings.Fields(l.args)...)
+	args = append(args, "-o", results)
+	switch {
+	case l.side == "server":
+		args = append(args, "--url", address)
+	case l.probe:
+		args = append(args, "--command", r.client+" -probe")
+	default:
+		args = append(args, "--command", r.client)
+	}
+	began := time.Now()
+	out, err := need.NodeTool(t, r.node, r.dir, "conformance", args...).CombinedOutput()
+	v := judge(results, expectation(l))
+	v.took = time.Since(began)
+	r.mu.Lock()
+	r.verdicts[l] = v
+	r.mu.Unlock()
+	for _, problem := range v.problems {
+		t.Error(problem)
+	}
+	if err != nil && !l.hasAbsent() {
+		t.Errorf("the suite ended with %v\n%s", err, out)
+	}
+}
+
+// hasAbsent reports whether the suite itself judges scenarios that are left out.
+func (l *leg) hasAbsent() bool { return len(absent) > 0 && l.side == "server" && l.wire == "" }
+
+// table is what all legs came to.
+func (r *referee) table(all []*leg) string {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "leg\tscenarios\tchecks\tskipped\tproblems\ttime")
+	for _, l := range all {
+		if v := r.verdicts[l]; v != nil {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.1fs\n", l, v.scenarios, v.passed, v.skipped, len(v.problems), v.took.Seconds())
+		}
+	}
+	_ = w.Flush() // into memory
+	return text.String()
+}
+
+// TestTheTableIsTheSuites holds the table to the suite's own list of scenarios,
+// so that none is forgotten when the suite grows.
+func TestTheTableIsTheSuites(t *testing.T) {
+	cmd := need.NodeTool(t, need.Node(t), need.NPM(t, suite), "conformance", "list")
+	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v\n%s", err, out)
 	}
-	var checks []struct {
-		ID     string `json:"id"`
-		Status string `json:"status"`
-		Error  string `json:"errorMessage"`
+	for _, problem := range compareList(string(out)) {
+		t.Error(problem)
 	}
-	if err := json.Unmarshal(text, &checks); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-	for _, c := range checks {
-		switch c.Status {
-		case "SUCCESS":
-			passed++
-		case "FAILURE", "WARNING":
-			bad = append(bad, fmt.Sprintf("%s: %s (%s)", c.Status, c.ID, c.Error))
-		}
-	}
-	slices.Sort(bad)
-	return passed, bad
 }

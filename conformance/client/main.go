@@ -11,6 +11,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -28,15 +29,20 @@ import (
 const limit = 20 * time.Second
 
 func main() {
-	if len(os.Args) != 2 {
-		fail(2, "usage: client ADDRESS, with MCP_CONFORMANCE_SCENARIO in the environment")
+	probe := flag.Bool("probe", false, "find out what the server speaks, whatever the environment says")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fail(2, "usage: client [-probe] ADDRESS, with MCP_CONFORMANCE_SCENARIO in the environment")
 	}
 	name := os.Getenv("MCP_CONFORMANCE_SCENARIO")
 	play, ok := scenarios()[undated(name)]
 	if !ok {
 		fail(2, "no such scenario: %q", name)
 	}
-	s := &stage{url: os.Args[1], revision: os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")}
+	s := &stage{url: flag.Arg(0)}
+	if !*probe {
+		s.revision = os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")
+	}
 	if text := os.Getenv("MCP_CONFORMANCE_CONTEXT"); text != "" {
 		if err := json.Unmarshal([]byte(text), &s.props); err != nil {
 			fail(2, "read MCP_CONFORMANCE_CONTEXT: %v", err)
