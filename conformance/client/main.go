@@ -13,6 +13,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"time"
@@ -96,9 +97,8 @@ type scenario func(ctx context.Context, s *stage) error
 
 func scenarios() map[string]scenario {
 	all := coreScenarios()
-	for name, play := range loginScenarios() {
-		all[name] = play
-	}
+	maps.Copy(all, loginScenarios())
+	maps.Copy(all, skillScenarios())
 	return all
 }
 
