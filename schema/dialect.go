@@ -3,8 +3,6 @@ package schema
 import (
 	"fmt"
 	"strings"
-
-	"github.com/bossman-mcp/bossman/internal/jsonscan"
 )
 
 // dialect is a version of JSON Schema.
@@ -19,17 +17,9 @@ const (
 	draft2020
 )
 
-// dialectOf reads the value of $schema. An unknown one is an error, since
-// guessing could make a schema permissive.
-func dialectOf(raw []byte) (dialect, error) {
-	if jsonscan.KindOf(raw) != jsonscan.String {
-		return 0, fmt.Errorf("$schema: must be a string, got %s", describe(raw))
-	}
-	name, _ := strings.CutSuffix(jsonscan.Unquote(raw), "#")
-	if d := dialectNamed(name); d != 0 {
-		return d, nil
-	}
-	return 0, fmt.Errorf("dialect %s is not supported; supported: 2020-12, 2019-09, draft-07, draft-06, draft-04", shorten(string(raw), 200))
+// unsupported is the error for a dialect that nobody described.
+func unsupported(raw []byte) error {
+	return fmt.Errorf("dialect %s is not supported; supported: 2020-12, 2019-09, draft-07, draft-06, draft-04", shorten(string(raw), 200))
 }
 
 // dialectNamed returns the dialect whose metaschema has the address, 0 for none.

@@ -9,7 +9,8 @@
 // first [Schema.Validate], [Schema.Defaults] or [Schema.Compile].
 //
 // The dialect is 2020-12 unless $schema names 2019-09, draft-07, draft-06 or
-// draft-04. The keyword format is an annotation in all of them. Patterns have
+// draft-04, or a metaschema among the [Documents] that came with the schema, whose
+// $vocabulary then decides which keywords count. The keyword format is an annotation in all of them. Patterns have
 // the syntax of Go's regexp package: matching takes time linear in the text,
 // and look-around and back-references do not exist.
 //
@@ -23,8 +24,9 @@
 //
 // # Limits
 //
-// Schemas may come from strangers, so nothing outside a schema's own text is
-// ever loaded (metaschemas, to which schemas may refer, are built in), and what
+// Schemas may come from strangers, so nothing outside a schema's own text and
+// its [Documents] is ever loaded (metaschemas, to which schemas may refer, are
+// built in), and what
 // could cost too much is refused with an error: texts over 1 MiB, nesting over
 // 100, more than 10,000 objects or 100,000 values, keywords that multiply into
 // more than 10,000 checks of one value, references that never reach a value,

@@ -66,3 +66,13 @@ func ExampleParse() {
 	// <nil>
 	// compile schema: reference to "https://example.com/schema.json": external references are not fetched
 }
+
+func ExampleDocuments() {
+	known := schema.Documents{"https://example.com/port": []byte(`{"type":"integer","minimum":1,"maximum":65535}`)}
+	s, err := known.Parse([]byte(`{"properties":{"port":{"$ref":"https://example.com/port"}}}`))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(s.Validate([]byte(`{"port":70000}`)))
+	// Output: port: must be at most 65535, got 70000
+}

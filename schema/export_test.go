@@ -8,12 +8,11 @@ const (
 	Draft2020 = draft2020
 )
 
-// ParseAs is Parse for a schema of another default dialect, which may load
-// documents from elsewhere.
-func ParseAs(text []byte, d dialect, load func(url string) ([]byte, error)) (*Schema, error) {
-	s, err := Parse(text)
+// ParseAs is Documents.Parse for a schema of another default dialect.
+func ParseAs(text []byte, d dialect, documents Documents) (*Schema, error) {
+	s, err := documents.Parse(text)
 	if err == nil {
-		s.hooks = hooks{dialect: d, load: load}
+		s.dialect = d
 	}
 	return s, err
 }
@@ -24,8 +23,8 @@ func Metaschema(text []byte) (*Schema, error) {
 	if raw == nil {
 		return MustParse(metaschema(draft2020)), nil
 	}
-	d, err := dialectOf(raw)
-	return MustParse(metaschema(d)), err
+	l, err := (&planner{given: new(Schema)}).language(raw)
+	return MustParse(metaschema(l.dialect)), err
 }
 
 // CompareNumbers compares two JSON numbers as plans do.

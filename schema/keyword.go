@@ -186,7 +186,11 @@ func (p *planner) properties(b *building, value []byte) bool {
 	b.properties = make([]property, 0, size)
 	return p.each(value, func(name string, text []byte) bool {
 		n := p.node(text, b.at)
-		b.properties = append(b.properties, property{name: name, node: n, fallback: jsonscan.Get(text, "default")})
+		fallback := jsonscan.Get(text, "default")
+		if b.at.lacks&metadata != 0 {
+			fallback = nil
+		}
+		b.properties = append(b.properties, property{name: name, node: n, fallback: fallback})
 		return n != nil
 	})
 }

@@ -100,7 +100,7 @@ func metaschema(d dialect) string {
 // misuse says in a metaschema's words what is wrong with a schema. Where those
 // do not fit it keeps to what the planner found.
 func misuse(text []byte, d dialect, found error) error {
-	meta, err := newPlan([]byte(metaschema(d)), hooks{})
+	meta, err := newPlan([]byte(metaschema(d)), new(Schema))
 	if err != nil {
 		return found
 	}

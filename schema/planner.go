@@ -11,8 +11,9 @@ import (
 
 // planner compiles the text of one schema into a plan.
 type planner struct {
-	hooks      hooks
-	left       int // what may still be spent, see spend
+	given      *Schema           // what came with the text
+	loaded     map[string][]byte // of its documents
+	left       int               // what may still be spent, see spend
 	resources  map[string]*resource
 	nodes      map[*byte]*node // by the first byte of their text
 	every      []*node
@@ -21,7 +22,7 @@ type planner struct {
 	members    []textMember // of the objects that are being compiled
 	path       []step       // to what is being compiled
 	dynamic    bool         // whether a reference depends on the way to it
-	mixed      bool         // whether there are several dialects
+	mixed      bool         // whether not all is of one whole dialect
 	err        error        // the first
 	misused    bool         // whether err is a keyword with a value that it cannot have
 }
@@ -49,8 +50,8 @@ type building struct {
 }
 
 // newPlan compiles a schema that is within the limits of size.
-func newPlan(text []byte, h hooks) (*plan, error) {
-	p := &planner{hooks: h, left: compileBudget, resources: map[string]*resource{}, nodes: map[*byte]*node{}, anchors: map[string][]*node{}}
+func newPlan(text []byte, s *Schema) (*plan, error) {
+	p := &planner{given: s, left: compileBudget, resources: map[string]*resource{}, nodes: map[*byte]*node{}, anchors: map[string][]*node{}}
 	root := p.document(base, text)
 	if root != nil && p.link() && p.weigh() {
 		return &plan{root: root, dynamic: p.dynamic}, nil
@@ -139,7 +140,7 @@ func (p *planner) fill(n *node, text []byte) bool {
 	alone := n.at.dialect <= draft7 && hasMember(p.members[first:last], "$ref") // which has no say beside it
 	for i := first; i < last; i++ {
 		m := p.members[i] // not by range, since the members of parts come after these
-		if !n.at.dialect.knows(m.name) {
+		if !n.at.knows(m.name) {
 			continue
 		}
 		p.enter(m.name)

@@ -131,7 +131,7 @@ func (p *planner) pointer(r *resource, pointer string) *node {
 	if n := r.definitions[pointer]; n != nil {
 		return n
 	}
-	text, at := r.text, where{r, r.dialect}
+	text, at := r.text, where{r, r.language}
 	steps := strings.Split(pointer[1:], "/")
 	for _, step := range steps {
 		if !p.spend(len(text)) {

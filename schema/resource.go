@@ -17,7 +17,7 @@ const base = "schema://local/this-very-schema"
 type resource struct {
 	uri         string // without fragment
 	text        []byte
-	dialect     dialect
+	language    // of the schema, unless a part says otherwise
 	root        *node
 	anchors     map[string]*node
 	dynamic     map[string]*node // of those, the dynamic ones
@@ -26,8 +26,8 @@ type resource struct {
 
 // where says what a subschema belongs to.
 type where struct {
-	in      *resource
-	dialect dialect
+	in *resource
+	language
 }
 
 // recursive is the name under which 2019-09 has its one dynamic anchor. No
@@ -39,13 +39,13 @@ const maxAddress = 2_000
 
 // document compiles a whole text. It returns nil when it fails.
 func (p *planner) document(uri string, text []byte) *node {
-	d := p.hooks.dialect
-	if d == 0 {
-		d = draft2020
+	l := language{dialect: p.given.dialect}
+	if l.dialect == 0 {
+		l.dialect = draft2020
 	}
-	r := &resource{uri: uri, text: text, dialect: d}
+	r := &resource{uri: uri, text: text, language: l}
 	p.resources[uri] = r
-	n := p.node(text, where{r, d})
+	n := p.node(text, where{r, l})
 	r.root = n
 	return n
 }
@@ -57,22 +57,23 @@ func (p *planner) identify(n *node, text []byte, members []textMember) bool {
 		if m.name != "$schema" {
 			continue
 		}
-		d, err := dialectOf(m.value)
+		l, err := p.language(m.value)
 		if err != nil {
 			return p.fail(err)
 		}
 		if n == n.at.in.root {
-			n.at.in.dialect = d
-		} else if d != n.at.dialect {
+			n.at.in.language = l
+		} else if l != n.at.language {
 			p.mixed = true
 		}
-		n.at.dialect = d
+		p.mixed = p.mixed || l.lacks != 0
+		n.at.language = l
 	}
 	if !p.address(n, text, members) {
 		return false
 	}
 	for _, m := range members {
-		if !n.at.dialect.knows(m.name) {
+		if !n.at.knows(m.name) {
 			continue
 		}
 		switch m.name {
@@ -135,7 +136,7 @@ func (p *planner) settle(n *node, text []byte, id string) bool {
 	}
 	own := n.at.in
 	if n != own.root {
-		own = &resource{text: text, dialect: n.at.dialect, root: n}
+		own = &resource{text: text, language: n.at.language, root: n}
 		n.at.in = own
 	}
 	own.uri = uri
@@ -214,17 +215,18 @@ func (p *planner) join(from, to string) (string, bool) {
 // errExternal is why a reference to another document is refused.
 var errExternal = errors.New("external references are not fetched")
 
-// lookup finds a resource by its address. Only metaschemas are known beside the
-// schema's own.
+// lookup finds a resource by its address. Only metaschemas and the documents are
+// known beside the schema's own.
 func (p *planner) lookup(uri string) *resource {
 	if r := p.resources[uri]; r != nil {
 		return r
 	}
-	text, err := []byte(nil), errExternal
+	var text []byte
+	var err error
 	if d := dialectNamed(uri); d != 0 {
-		text, err = []byte(metaschema(d)), nil
-	} else if p.hooks.load != nil {
-		text, err = p.hooks.load(uri)
+		text = []byte(metaschema(d))
+	} else {
+		text, err = p.load(uri)
 	}
 	if err != nil {
 		p.fail(fmt.Errorf("reference to %s: %w", local(uri), err))

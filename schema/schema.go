@@ -19,8 +19,9 @@ const (
 // form. The zero Schema and the nil *Schema accept every value. A Schema is
 // safe for concurrent use and must not be copied.
 type Schema struct {
-	text  jsontext.Value
-	hooks hooks
+	text      jsontext.Value
+	documents Documents
+	dialect   dialect // without $schema; 0 is 2020-12, others are for tests
 
 	compiled sync.Once
 	plan     *plan
@@ -28,12 +29,6 @@ type Schema struct {
 
 	filled sync.Once
 	filler *filler
-}
-
-// hooks is what only tests set.
-type hooks struct {
-	dialect dialect                      // of schemas without $schema; 0 is 2020-12
-	load    func(string) ([]byte, error) // documents outside the schema; nil refuses
 }
 
 // Parse returns the schema with the given text, which it copies and keeps
@@ -111,7 +106,7 @@ func (s *Schema) Compile() error {
 		return nil
 	}
 	s.compiled.Do(func() {
-		s.plan, s.err = compile(s.JSON(), s.hooks)
+		s.plan, s.err = compile(s)
 		if s.err != nil {
 			s.err = fmt.Errorf("compile schema: %w", s.err)
 		}
@@ -136,10 +131,14 @@ func (s *Schema) Validate(value jsontext.Value) error {
 	return nil
 }
 
+// errTooLarge is the error for a text with too much in it.
+var errTooLarge = fmt.Errorf("too large: more than %d objects or %d values", maxObjects, maxNodes)
+
 // compile checks the limits of size before anything is built.
-func compile(text []byte, h hooks) (*plan, error) {
+func compile(s *Schema) (*plan, error) {
+	text := s.JSON()
 	if objects, values := survey(text); objects > maxObjects || values > maxNodes {
-		return nil, fmt.Errorf("too large: more than %d objects or %d values", maxObjects, maxNodes)
+		return nil, errTooLarge
 	}
-	return newPlan(text, h)
+	return newPlan(text, s)
 }
