@@ -34,6 +34,11 @@ type Options struct {
 	// StateSecret seals the state that questions to the user send through the
 	// client. Processes that answer for each other share it. Nil: random.
 	StateSecret []byte
+	// OtherStateSecrets open state too, and seal none: the last secret, for the
+	// ten minutes after a change in which questions may still be answered, and,
+	// where several processes change one after the other, the next secret before
+	// that. A secret that is in neither place opens nothing. Nil: none do.
+	OtherStateSecrets [][]byte
 	// Logger hears of what the protocol cannot report. Nil: text on standard
 	// error.
 	Logger *slog.Logger
@@ -73,8 +78,6 @@ func Serve(ctx context.Context, h mcp.Handler, opts *Options) error {
 
 	conn := &lifecycle.ConnOptions{Peer: peer.Options{Drain: o.Drain}}
 	conn.Logger, conn.Revisions = o.Logger, spoken
-	if o.StateSecret != nil {
-		conn.Sealer = lifecycle.NewSealer(o.StateSecret)
-	}
+	conn.Sealer = lifecycle.NewSealer(o.StateSecret, o.OtherStateSecrets...)
 	return lifecycle.Serve(ctx, peer.Lines(o.In, o.Out, o.MaxLine), h, conn)
 }

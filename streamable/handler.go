@@ -46,7 +46,7 @@ func Handler(h mcp.Handler, opts *Options) *Endpoint {
 	if err != nil {
 		panic("streamable: " + err.Error())
 	}
-	e.doors = lifecycle.Options{Revisions: spoken, Sealer: lifecycle.NewSealer(e.opts.StateSecret), Logger: e.log}
+	e.doors = lifecycle.Options{Revisions: spoken, Sealer: lifecycle.NewSealer(e.opts.StateSecret, e.opts.OtherStateSecrets...), Logger: e.log}
 	e.guard = newGuard(&e.opts)
 	e.streams.most = e.opts.MaxStreams
 	e.stateless = lifecycle.NewStateless(h, &e.doors)

@@ -60,6 +60,11 @@ type Options struct {
 	// StateSecret seals the state that questions to the user send through the
 	// client. Processes that answer for each other share it. Nil: random.
 	StateSecret []byte
+	// OtherStateSecrets open state too, and seal none: the last secret, for the
+	// ten minutes after a change in which questions may still be answered, and,
+	// where several processes change one after the other, the next secret before
+	// that. A secret that is in neither place opens nothing. Nil: none do.
+	OtherStateSecrets [][]byte
 	// Logger hears of what the protocol cannot report. Nil: slog.Default().
 	Logger *slog.Logger
 }

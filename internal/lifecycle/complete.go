@@ -39,17 +39,21 @@ func (d *Stateless) withVersions(result any) any {
 
 // opening returns the members that begin every result, our own name among them,
 // without the closing brace.
-func (d *Stateless) opening(ctx context.Context) []byte {
-	if text := d.identity.Load(); text != nil {
-		return *text
+func (d *Stateless) opening(ctx context.Context) []byte { return d.identity(ctx).opening }
+
+// identity asks the handler who it is, until it has said so once.
+func (d *Stateless) identity(ctx context.Context) *identity {
+	if self := d.self.Load(); self != nil {
+		return self
 	}
-	text := []byte(`{"resultType":"` + mcp.ResultComplete + `"`)
+	self := &identity{opening: []byte(`{"resultType":"` + mcp.ResultComplete + `"`)}
 	if info := serverInfo(ctx, d.handler); info != nil {
-		text = append(text, `,"_meta":{"`+mcp.MetaServerInfo+`":`...)
-		text = append(append(text, info...), '}')
-		d.identity.Store(&text)
+		self.opening = append(self.opening, `,"_meta":{"`+mcp.MetaServerInfo+`":`...)
+		self.opening = append(append(self.opening, info...), '}')
+		self.name = jsonscan.Unquote(jsonscan.Get(info, "name"))
+		d.self.Store(self)
 	}
-	return text
+	return self
 }
 
 // serverInfo asks a handler for its name, as raw JSON; nil if it does not say.

@@ -123,10 +123,10 @@ func TestAnswersThatNobodyReadAreNotKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sealer.open(stateOf(t, got), bindingOf(in), later); err == nil {
+	if _, err := sealer.open(stateOf(t, got), bindingOf("x", in), later); err == nil {
 		t.Fatal("state is good for an hour, want ten minutes")
 	}
-	kept, err := sealer.open(stateOf(t, got), bindingOf(in), later.Add(-55*60e9))
+	kept, err := sealer.open(stateOf(t, got), bindingOf("x", in), later.Add(-55*60e9))
 	if err != nil {
 		t.Fatal(err)
 	}

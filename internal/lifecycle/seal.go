@@ -19,11 +19,25 @@ import (
 
 // Sealer encrypts and signs the state of input rounds (AES-256-GCM), so that a
 // client can carry it but neither read nor change it.
-type Sealer struct{ aead cipher.AEAD }
+type Sealer struct {
+	aead   cipher.AEAD
+	others []cipher.AEAD // open only
+}
 
 // NewSealer returns a Sealer whose key is derived from secret. Processes that
 // share a secret can open each other's state. A nil secret means a random one.
-func NewSealer(secret []byte) *Sealer {
+//
+// The other secrets open state and seal none: the last one after a change, for as
+// long as state lives, or the next before it. Any other secret opens nothing.
+func NewSealer(secret []byte, others ...[]byte) *Sealer {
+	s := &Sealer{aead: newAEAD(secret)}
+	for _, secret := range others {
+		s.others = append(s.others, newAEAD(secret))
+	}
+	return s
+}
+
+func newAEAD(secret []byte) cipher.AEAD {
 	key := sha256.Sum256(append([]byte("bossman request state\x00"), secret...))
 	if secret == nil {
 		_, _ = rand.Read(key[:]) // never fails, see crypto/rand
@@ -36,7 +50,7 @@ func NewSealer(secret []byte) *Sealer {
 	if err != nil {
 		panic("lifecycle: gcm: " + err.Error())
 	}
-	return &Sealer{aead}
+	return aead
 }
 
 // errState is the one error for every way in which state can be bad, so that it
@@ -66,6 +80,9 @@ func (s *Sealer) open(text string, binding []byte, now time.Time) (*round, error
 		return nil, errState
 	}
 	plain, err := s.aead.Open(nil, nil, sealed, binding)
+	for i := 0; err != nil && i < len(s.others); i++ {
+		plain, err = s.others[i].Open(nil, nil, sealed, binding)
+	}
 	if err != nil {
 		return nil, errState
 	}
@@ -76,14 +93,16 @@ func (s *Sealer) open(text string, binding []byte, now time.Time) (*round, error
 	return r, nil
 }
 
-// bindingOf digests what makes a request this one: the caller, the method and
-// the parameters, but for those that change from round to round.
-func bindingOf(in *Incoming) []byte {
+// bindingOf digests what makes a request this one: the server it is for, the
+// caller, the method and the parameters, but for those that change from round to
+// round. Servers that share a secret by mistake are told apart by their names.
+func bindingOf(server string, in *Incoming) []byte {
 	h := sha256.New()
 	part := func(b []byte) {
 		sum := sha256.Sum256(b)
 		h.Write(sum[:])
 	}
+	part([]byte(server))
 	part([]byte(in.Principal.ID()))
 	part([]byte(in.Method))
 	salient := []byte{'{'}

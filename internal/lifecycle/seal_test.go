@@ -23,7 +23,7 @@ func sealed(t testing.TB, s *Sealer, in *Incoming) string {
 		Answers: mcp.InputResponses{"name": jsontext.Value(`{"action":"accept","content":{"n":12345678901234567890}}`)},
 		State:   jsontext.Value(`{"step":1}`), Expires: later.UnixMilli(),
 	}
-	text, err := s.seal(r, bindingOf(in))
+	text, err := s.seal(r, bindingOf("x", in))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestSealedStateOpensForItsOwnRequest(t *testing.T) {
 		{Method: "tools/call", Params: jsontext.Value(`{"name":"x","_meta":{"m":1},"inputResponses":{},"arguments":{"a":1,"b":[2]},"requestState":"…"}`)},
 	}
 	for _, in := range same {
-		got, err := NewSealer([]byte("secret")).open(text, bindingOf(in), time.Now())
+		got, err := NewSealer([]byte("secret")).open(text, bindingOf("x", in), time.Now())
 		if err != nil {
 			t.Fatalf("%s: %v", in.Params, err)
 		}
@@ -91,12 +91,12 @@ func TestR074MutantsOfStateAreRefused(t *testing.T) {
 		if mutant == text || mutant == other {
 			continue
 		}
-		if _, err := s.open(mutant, bindingOf(in), time.Now()); err == nil {
+		if _, err := s.open(mutant, bindingOf("x", in), time.Now()); err == nil {
 			t.Fatalf("mutant %d was accepted: %q of %q", i, mutant, text)
 		}
 		refused++
 	}
-	if _, err := s.open(text, bindingOf(in), time.Now()); err != nil {
+	if _, err := s.open(text, bindingOf("x", in), time.Now()); err != nil {
 		t.Errorf("the state itself is refused: %v", err)
 	}
 }
@@ -125,18 +125,18 @@ func TestR074StateOfAnotherRequestIsRefused(t *testing.T) {
 		"no params":             with(func(in *Incoming) { in.Params = nil }),
 		"arguments as a string": params(`{"name":"x","arguments":"{\"a\":1}"}`),
 	} {
-		if _, err := s.open(text, bindingOf(in), time.Now()); err == nil {
+		if _, err := s.open(text, bindingOf("x", in), time.Now()); err == nil {
 			t.Errorf("%s: the state is accepted", name)
 		}
 	}
 	for name, key := range map[string]*Sealer{
 		"another key": NewSealer([]byte("secret2")), "an empty key": NewSealer([]byte{}), "a random key": NewSealer(nil),
 	} {
-		if _, err := key.open(text, bindingOf(&own), time.Now()); err == nil {
+		if _, err := key.open(text, bindingOf("x", &own), time.Now()); err == nil {
 			t.Errorf("%s: the state is accepted", name)
 		}
 	}
-	if _, err := s.open(text, bindingOf(&own), time.Now()); err != nil {
+	if _, err := s.open(text, bindingOf("x", &own), time.Now()); err != nil {
 		t.Errorf("the request itself: %v", err)
 	}
 }
@@ -180,11 +180,11 @@ func FuzzSealedState(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at, drop uint, put string) {
 		at = min(at, uint(len(text)))
 		state := text[:at] + put + text[min(at+min(drop, uint(len(text))), uint(len(text))):]
-		if got, err := s.open(state, bindingOf(in), time.Now()); (err == nil) != (state == text) {
+		if got, err := s.open(state, bindingOf("x", in), time.Now()); (err == nil) != (state == text) {
 			t.Fatalf("%q: got %v, %v", state, got, err)
 		}
 		if put != text {
-			if _, err := s.open(put, bindingOf(in), time.Now()); err == nil {
+			if _, err := s.open(put, bindingOf("x", in), time.Now()); err == nil {
 				t.Fatalf("%q is accepted", put)
 			}
 		}

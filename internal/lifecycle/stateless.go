@@ -23,8 +23,14 @@ type Stateless struct {
 	opts    Options
 	rev     *revision.Revision
 
-	identity atomic.Pointer[[]byte] // the start of every result, see opening
-	lastSeen atomic.Pointer[seen]   // clients repeat themselves: decode once
+	self     atomic.Pointer[identity]
+	lastSeen atomic.Pointer[seen] // clients repeat themselves: decode once
+}
+
+// identity is what a door says of its server.
+type identity struct {
+	opening []byte // the start of every result
+	name    string // empty where the handler does not say
 }
 
 // seen is a client as its last request described it.
@@ -54,13 +60,13 @@ func (d *Stateless) Answer(ctx context.Context, in *Incoming) (any, error) {
 		return d.listen(ctx, in, call)
 	}
 	if f.inputResponses != nil || f.requestState != nil {
-		if err := d.resume(in, &f, call); err != nil {
+		if err := d.resume(ctx, in, &f, call); err != nil {
 			return nil, err
 		}
 	}
 	result, err := d.handler.Handle(ctx, call)
 	if errors.Is(err, mcp.ErrInputRequired) && mayAsk(in.Method) {
-		result, err = d.inputRequired(in, call)
+		result, err = d.inputRequired(ctx, in, call)
 	}
 	if err != nil {
 		return nil, wireError(d.rev, err)
@@ -151,7 +157,7 @@ func (d *Stateless) client(f *fields) (*mcp.Client, error) {
 }
 
 // resume restores what earlier rounds of the request gathered.
-func (d *Stateless) resume(in *Incoming, f *fields, call *mcp.Call) error {
+func (d *Stateless) resume(ctx context.Context, in *Incoming, f *fields, call *mcp.Call) error {
 	switch jsonscan.KindOf(f.inputResponses) {
 	case jsonscan.Object:
 		if err := json.Unmarshal(f.inputResponses, &call.Input.Answers); err != nil {
@@ -167,7 +173,7 @@ func (d *Stateless) resume(in *Incoming, f *fields, call *mcp.Call) error {
 	if jsonscan.KindOf(f.requestState) != jsonscan.String {
 		return jsonrpc.InvalidParams("requestState must be a string")
 	}
-	last, err := d.opts.Sealer.open(jsonscan.Unquote(f.requestState), bindingOf(in), time.Now())
+	last, err := d.opts.Sealer.open(jsonscan.Unquote(f.requestState), bindingOf(d.identity(ctx).name, in), time.Now())
 	if err != nil {
 		return jsonrpc.InvalidParams("%v", err)
 	}
@@ -185,11 +191,11 @@ func (d *Stateless) resume(in *Incoming, f *fields, call *mcp.Call) error {
 
 // inputRequired asks the client what the handler wanted to know, and seals what
 // the next round will need again.
-func (d *Stateless) inputRequired(in *Incoming, call *mcp.Call) (any, error) {
+func (d *Stateless) inputRequired(ctx context.Context, in *Incoming, call *mcp.Call) (any, error) {
 	result := &mcp.InputRequiredResult{ResultType: mcp.ResultInputRequired, InputRequests: call.Input.Wanted}
 	if len(call.Input.Used) > 0 || call.Input.State != nil {
 		expires := time.Now().Add(d.opts.StateTTL).UnixMilli()
-		state, err := d.opts.Sealer.seal(&round{call.Input.Used, call.Input.State, expires}, bindingOf(in))
+		state, err := d.opts.Sealer.seal(&round{call.Input.Used, call.Input.State, expires}, bindingOf(d.identity(ctx).name, in))
 		if err != nil {
 			return nil, err
 		}
