@@ -1,0 +1,4 @@
+package server
+
+// Slowdown is how much more time tests allow themselves.
+const Slowdown = slowdown

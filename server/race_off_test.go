@@ -1,0 +1,6 @@
+//go:build !race
+
+package server
+
+// slowdown is how much more time tests allow themselves.
+const slowdown = 1
