@@ -33,7 +33,7 @@ build: ## Build bin/bossman
 	$(call step,build,go build -trimpath -o bin/bossman ./cmd/bossman)
 
 .PHONY: test
-test: check-fmt vet cross allocs race fuzz-short ## Run everything CI runs
+test: check-fmt vet cross allocs heavy race fuzz-short ## Run everything CI runs
 	@echo "==> passed"
 	@if [ -s "$(NOT_RUN)" ]; then echo "    except for what was NOT RUN:"; sort -u "$(NOT_RUN)" | sed 's/^/    /'; fi
 
@@ -67,6 +67,10 @@ cross: ## Build and vet for every system in PLATFORMS, without C
 .PHONY: allocs
 allocs: ## Run the tests that count allocations, which the race detector adds to
 	$(call step,allocs,go test -run 'Cheap|Allocate|WithoutAllocations' ./stdio ./client ./jsonrpc ./mcp ./schema)
+
+.PHONY: heavy
+heavy: ## Run the tests whose full counts are too much for the race detector
+	$(call step,heavy,go test -run Heavy -timeout 5m ./streamable -heavy)
 
 .PHONY: race
 race: ## Run the Go tests with the race detector, in random order
