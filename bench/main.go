@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bossman-mcp/bossman/bench/contest"
+	"github.com/bossman-mcp/bossman/bench/measure"
 )
 
 // options are the command line.
@@ -74,10 +76,23 @@ func run(ctx context.Context, o options) error {
 	if err := outcome.WriteRatios(os.Stdout); err != nil {
 		return err
 	}
+	if o.out != "" && ctx.Err() == nil {
+		if err := writeReport(o.out, outcome); err != nil {
+			return err
+		}
+	}
 	if failed := outcome.Failures(contest.Ours); len(failed) > 0 {
 		return fmt.Errorf("runs of our own failed:\n%s", strings.Join(failed, "\n"))
 	}
 	return ctx.Err()
+}
+
+func writeReport(path string, outcome *contest.Outcome) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(outcome.WriteReport(f, measure.ThisMachine()), f.Close())
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

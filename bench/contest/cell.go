@@ -98,44 +98,46 @@ func under(t transport, era load.Era, c course) Cell {
 				return nil, err
 			}
 			defer p.stop()
-			r, err := c.drive(p, era, on)
+			sample, err := c.drive(p, era, on)
 			if err != nil {
 				return nil, fmt.Errorf("%w\n%s", err, p.stderr)
 			}
-			memory, err := p.memory()
-			if err != nil {
-				return nil, err
-			}
-			return sampleOf(r, memory), nil
+			return sample, nil
 		},
 	}
 }
 
 func sampleOf(r load.Result, memory measure.Memory) Sample {
-	s := Sample{
-		CPU: micros(r.CPUEach()), Rate: r.Rate(), P50: micros(r.P50), P99: micros(r.P99),
-		Peak: float64(memory.Peak) / (1 << 20),
-	}
+	peak := float64(memory.Peak) / (1 << 20)
 	if r.Events > 0 {
-		s[EventCPU] = micros(r.CPU) / float64(r.Events)
-		s[Lost] = float64(r.Lost)
-		s[EventRate] = float64(r.Events) / r.Elapsed.Seconds()
+		return Sample{
+			EventCPU: micros(r.CPU) / float64(r.Events), EventRate: float64(r.Events) / r.Elapsed.Seconds(),
+			Lost: float64(r.Lost), Peak: peak,
+		}
 	}
-	return s
+	return Sample{CPU: micros(r.CPUEach()), Rate: r.Rate(), P50: micros(r.P50), P99: micros(r.P99), Peak: peak}
 }
 
-func (c course) drive(p *process, era load.Era, on Conditions) (load.Result, error) {
+func (c course) drive(p *process, era load.Era, on Conditions) (Sample, error) {
 	d, err := p.open(era)
 	if err != nil {
-		return load.Result{}, err
+		return nil, err
 	}
 	least := 20
 	if c.headline == EventCPU {
 		least = 2 // each is long
 	}
-	return d.Run(c.work(), load.Options{
+	r, err := d.Run(c.work(), load.Options{
 		InFlight: c.inFlight, Warmup: on.Warmup, Window: on.Window, MinRequests: least, CPU: p.cpu,
 	})
+	if err != nil {
+		return nil, err
+	}
+	memory, err := p.memory()
+	if err != nil {
+		return nil, err
+	}
+	return sampleOf(r, memory), d.Finish()
 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

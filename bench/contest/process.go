@@ -150,6 +150,9 @@ func (p *process) open(era load.Era) (driver, error) {
 // driver is what can put a server under load.
 type driver interface {
 	Run(w *load.Work, o load.Options) (load.Result, error)
+	// Finish says good-bye. It fails if the server then says more than it was
+	// asked.
+	Finish() error
 }
 
 // tail keeps the end of what a program says.

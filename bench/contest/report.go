@@ -81,11 +81,16 @@ func (o *Outcome) row(cell string, t Target) row {
 
 // WriteRatios writes the table of our ratios as text in columns.
 func (o *Outcome) WriteRatios(w io.Writer) error {
-	lines := [][]string{{"cell", "metric", "ours", "ours / floor", "ours / best peer", "ours / gosdk", ""}}
+	return writeColumns(w, o.ratios())
+}
+
+// ratios is the table of our ratios; its first line is its head.
+func (o *Outcome) ratios() [][]string {
+	lines := [][]string{{"cell", "metric", "ours", "ours / floor", "ours / best peer", "ours / gosdk", "targets"}}
 	for _, r := range o.rows() {
 		lines = append(lines, []string{r.cell, string(r.metric), o.ours(r), r.cells[0], r.cells[1], r.cells[2], r.passed})
 	}
-	return writeColumns(w, lines)
+	return lines
 }
 
 // ours is our own value in a row, with its limit if it has one.

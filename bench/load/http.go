@@ -87,8 +87,14 @@ func (h *HTTP) Run(w *Work, o Options) (Result, error) {
 			lines[i].idAt = append(lines[i].idAt, len(lines[i].requests[len(lines[i].requests)-1])-len(body)+len(head))
 		}
 	}
+	if len(lines) == 1 {
+		return run.single(lines[0])
+	}
 	return run.all(lines)
 }
+
+// Finish does nothing: over HTTP, what is too much shows in each response.
+func (h *HTTP) Finish() error { return nil }
 
 // httpRun is one run over HTTP.
 type httpRun struct {
@@ -103,6 +109,27 @@ type httpRun struct {
 	phase    atomic.Int32 // 0: warm-up, 1: the window, 2: over
 	failed   atomic.Bool
 	measured Result
+}
+
+// single runs one line. The window opens and closes with an answer, so that it
+// holds whole requests only.
+func (r *httpRun) single(l *line) (Result, error) {
+	w := window{o: r.o, opens: r.opens}
+	for !w.over {
+		from := time.Now()
+		if err := l.ask(l.next()); err != nil {
+			return Result{}, err
+		}
+		now := time.Now()
+		w.events = int(r.events.Load())
+		w.answered(now.Sub(from))
+		if err := w.tick(now); err != nil {
+			return Result{}, err
+		}
+	}
+	res := w.result()
+	res.Lost = int(r.lost.Load())
+	return res, nil
 }
 
 // all runs the lines and measures them.
@@ -141,8 +168,9 @@ func (r *httpRun) measure() error {
 	from, answers, events := time.Now(), r.answers.Load(), r.events.Load()
 	r.phase.Store(1)
 	for r.sleep(r.o.Window); ; r.sleep(r.o.Window / 4) {
-		done := r.answers.Load()-answers >= int64(r.o.MinRequests)
-		if done || r.failed.Load() || time.Since(from) > 10*r.o.Window {
+		n := r.answers.Load() - answers
+		late := time.Since(from) > 10*r.o.Window
+		if n >= int64(r.o.MinRequests) || n > 0 && late || r.failed.Load() {
 			break
 		}
 	}
@@ -181,10 +209,8 @@ type line struct {
 
 func (l *line) loop() error {
 	for l.run.phase.Load() < 2 && !l.run.failed.Load() {
-		kase := l.turn % len(l.requests)
-		l.turn++
 		from := time.Now()
-		if err := l.ask(kase); err != nil {
+		if err := l.ask(l.next()); err != nil {
 			return err
 		}
 		l.run.answers.Add(1)
@@ -193,6 +219,12 @@ func (l *line) loop() error {
 		}
 	}
 	return nil
+}
+
+// next is the case whose turn it is.
+func (l *line) next() int {
+	l.turn++
+	return (l.turn - 1) % len(l.requests)
 }
 
 // ask sends one request and checks its answer.

@@ -165,7 +165,8 @@ func (w *window) tick(now time.Time) error {
 	}
 	elapsed := now.Sub(w.opened)
 	opening := w.opened.IsZero()
-	if !opening && (elapsed < w.o.Window || len(w.took) < w.o.MinRequests && elapsed < 10*w.o.Window) {
+	late := len(w.took) > 0 && elapsed >= 10*w.o.Window
+	if !opening && (elapsed < w.o.Window || len(w.took) < w.o.MinRequests && !late) {
 		return nil
 	}
 	cpu, err := w.o.CPU()

@@ -15,7 +15,7 @@ type Options struct {
 	// answered by then, up to ten times.
 	Window      time.Duration
 	MinRequests int
-	// Patience is how long the server may be silent. 0: 20 seconds.
+	// Patience is how long the server may be silent. 0: a minute.
 	Patience time.Duration
 	// CPU returns the processor time that the server has used so far. Nil: it is
 	// not measured.
@@ -25,7 +25,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.InFlight = max(o.InFlight, 1)
 	if o.Patience == 0 {
-		o.Patience = 20 * time.Second
+		o.Patience = time.Minute
 	}
 	if o.CPU == nil {
 		o.CPU = func() (time.Duration, error) { return 0, nil }
