@@ -32,7 +32,7 @@ type Request struct {
 	peer     *Peer
 	key      jsonrpc.ID
 	to       sink
-	cancel   context.CancelFunc
+	life     lifetime     // what the handler's context is
 	returned bool         // the handler has; changed only by the table
 	speaking sync.RWMutex // read-held while a notification is sent, so that none follows the answer
 }
@@ -55,14 +55,20 @@ func (r *Request) Notify(ctx context.Context, method string, params any) error {
 // answered or cancelled before. It blocks while the other side is not reading;
 // of ctx only the values count.
 func (r *Request) Finish(ctx context.Context, result any, err error) {
+	r.finish(uncancelled(ctx), result, err, false)
+}
+
+// finish is Finish; returned says that the handler has at this moment. The
+// context is never done.
+func (r *Request) finish(ctx context.Context, result any, err error, returned bool) {
 	r.speaking.Lock()
-	mine := r.peer.table.retire(r)
+	mine := r.peer.table.retire(r, returned)
 	r.speaking.Unlock()
 	if !mine {
 		return
 	}
 	defer r.peer.table.sent()
-	r.cancel()
+	r.life.cancel()
 	buf := buffers.Get().(*[]byte)
 	*buf = r.peer.encode((*buf)[:0], r, result, err)
 	r.to.put(ctx, *buf)
@@ -86,43 +92,46 @@ func recycle(buf *[]byte) {
 // answered in order.
 func (p *Peer) serve(ctx context.Context, m *jsonrpc.Message, to sink) {
 	r := &Request{ID: m.ID, Method: m.Method, Params: m.Params, peer: p, key: m.ID.Key(), to: to}
-	ctx, r.cancel = context.WithCancel(ctx)
+	r.life.values = uncancelled(ctx)
 	if err := p.table.admit(r, p.opts.MaxInFlight); err != nil {
-		r.cancel()
 		p.refuse(ctx, m.ID, err, to)
 		return
 	}
 	to.enter()
 	if p.opts.InOrder != nil && p.opts.InOrder(m.Method) {
-		p.answer(ctx, r)
+		p.answer(r)
 		return
 	}
-	go p.answer(ctx, r) // Run waits for it: admit has added it to the table's work
+	go p.answer(r) // Run waits for it: admit has added it to the table's work
 }
 
-func (p *Peer) answer(ctx context.Context, r *Request) {
+func (p *Peer) answer(r *Request) {
 	defer p.table.work.Done()
 	var result any
-	var err error = jsonrpc.InternalError("the handler failed") // unless it returns: it may end its goroutine
+	err := errUnreturned // unless it returns: it may end its goroutine
 	defer func() {
-		p.table.returned(r)
-		if result != Open || err != nil {
-			r.Finish(ctx, result, err)
-			r.cancel()
+		if result == Open && err == nil {
+			p.table.returned(r)
+			return
 		}
+		r.finish(r.life.values, result, err, true)
+		r.life.cancel()
 	}()
-	result, err = p.guarded(ctx, r)
+	result, err = p.guarded(r)
 }
 
+// errUnreturned is what a requester is told of a handler that did not return.
+var errUnreturned error = jsonrpc.InternalError("the handler failed")
+
 // guarded calls the handler; a panic costs this request only.
-func (p *Peer) guarded(ctx context.Context, r *Request) (result any, err error) {
+func (p *Peer) guarded(r *Request) (result any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			p.logPanic(r.Method, v)
-			result, err = nil, jsonrpc.InternalError("the handler failed")
+			result, err = nil, errUnreturned
 		}
 	}()
-	return p.handler.Answer(ctx, r)
+	return p.handler.Answer(&r.life, r)
 }
 
 func (p *Peer) logPanic(method string, v any) {
@@ -202,6 +211,6 @@ func (p *Peer) drop(ctx context.Context, params []byte) {
 		return
 	}
 	p.log.Debug("request cancelled", "id", id.String(), "method", r.Method, "reason", jsonscan.Unquote(jsonscan.Get(params, "reason")))
-	r.cancel()
+	r.life.cancel()
 	r.to.leave(ctx)
 }

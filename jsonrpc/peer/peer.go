@@ -99,7 +99,11 @@ func New(t Transport, h Handler, opts *Options) *Peer {
 // handler that ignores its context for another 400 ms is left behind, and
 // logged.
 func (p *Peer) Run(ctx context.Context) error {
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	work := &lifetime{values: context.WithoutCancel(ctx)}
+	cancel := func() {
+		work.cancel()
+		p.table.cancelAll()
+	}
 	defer cancel()
 	input := make(chan error, 1)
 	go func() { input <- p.read(work) }() // awaited at the end, unless its read cannot be interrupted
@@ -161,7 +165,7 @@ func (p *Peer) read(ctx context.Context) error {
 
 // finish waits for the requests in flight: with patience first, and a little
 // longer after they were told to stop.
-func (p *Peer) finish(cancel context.CancelFunc) {
+func (p *Peer) finish(cancel func()) {
 	idle := make(chan struct{})
 	go func() { // ends with the last request
 		p.table.work.Wait()
@@ -196,7 +200,7 @@ func (wire) enter()                {}
 func (wire) leave(context.Context) {}
 
 func (w wire) put(ctx context.Context, response []byte) {
-	if err := w.p.transport.Send(context.WithoutCancel(ctx), response); err != nil {
+	if err := w.p.transport.Send(uncancelled(ctx), response); err != nil {
 		w.p.log.Debug("send response", "error", err)
 	}
 }

@@ -2,6 +2,8 @@ package peer
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/bossman-mcp/bossman/jsonrpc"
@@ -77,10 +79,14 @@ func (t *table) join() bool {
 	return true
 }
 
-// returned notes that the handler of r has.
+// returned notes that the handler of r has, and left it open.
 func (t *table) returned(r *Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.returnedLocked(r)
+}
+
+func (t *table) returnedLocked(r *Request) {
 	r.returned = true
 	t.handlers--
 	if t.in[r.key] == r {
@@ -90,9 +96,13 @@ func (t *table) returned(r *Request) {
 
 // retire removes a request and reports whether it may be answered: true once,
 // and never after it was cancelled. Whoever gets true calls sent afterwards.
-func (t *table) retire(r *Request) bool {
+// Returned says that the handler has at this moment.
+func (t *table) retire(r *Request, returned bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if returned {
+		t.returnedLocked(r)
+	}
 	if t.in[r.key] != r {
 		return false
 	}
@@ -125,6 +135,17 @@ func (t *table) removeLocked(r *Request) {
 	delete(t.in, r.key)
 	if r.returned {
 		t.open--
+	}
+}
+
+// cancelAll ends the contexts of the requests that are in flight. They stay in
+// flight until they retire.
+func (t *table) cancelAll() {
+	t.mu.Lock()
+	all := slices.Collect(maps.Values(t.in))
+	t.mu.Unlock()
+	for _, r := range all {
+		r.life.cancel()
 	}
 }
 
