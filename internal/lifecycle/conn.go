@@ -41,6 +41,7 @@ func Serve(ctx context.Context, t peer.Transport, h mcp.Handler, opts *ConnOptio
 	peerOpts := opts.Peer
 	peerOpts.Logger = full.Logger
 	peerOpts.InOrder = func(method string) bool { return method == mcp.MethodInitialize }
+	peerOpts.Kind = c.kind
 	peerOpts.Batches = c.batches
 	peerOpts.OnEnd = c.end
 	c.peer = peer.New(t, c, &peerOpts)
@@ -59,10 +60,29 @@ func (c *Conn) batches() bool {
 	return rev != nil && rev.Batch
 }
 
+// received is what a connection needs for one request.
+type received struct {
+	Incoming
+	parts fields
+}
+
+// kind reads what doors will look at, and tells tools apart: each takes its own
+// time.
+func (c *Conn) kind(r *peer.Request) []byte {
+	in := &received{Incoming: Incoming{ID: r.ID, Method: r.Method, Params: r.Params, Principal: c.principal, Notify: r.Notify}}
+	in.parts.read(r.Params)
+	in.Incoming.parts = &in.parts
+	r.Note = &in.Incoming
+	if r.Method == mcp.MethodCallTool {
+		return in.parts.name
+	}
+	return nil
+}
+
 // Answer picks the door.
 func (c *Conn) Answer(ctx context.Context, r *peer.Request) (any, error) {
-	in := &Incoming{ID: r.ID, Method: r.Method, Params: r.Params, Principal: c.principal, Notify: r.Notify}
-	if c.isStateless(r) {
+	in := r.Note.(*Incoming)
+	if c.isStateless(in) {
 		return c.hold(ctx, r, in)
 	}
 	in.Ask = c.ask
@@ -71,7 +91,7 @@ func (c *Conn) Answer(ctx context.Context, r *peer.Request) (any, error) {
 
 // isStateless reports whether a request is of the stateless era, or of neither
 // where that is the only one.
-func (c *Conn) isStateless(r *peer.Request) bool {
+func (c *Conn) isStateless(in *Incoming) bool {
 	ours := c.stateless.opts.Revisions
 	switch {
 	case len(ours.Stateless) == 0:
@@ -79,7 +99,7 @@ func (c *Conn) isStateless(r *peer.Request) bool {
 	case len(ours.Handshake) == 0:
 		return true
 	}
-	return IsStateless(r.Params) || r.Method == mcp.MethodDiscover || r.Method == mcp.MethodSubscriptionsListen
+	return in.fields().version != nil || in.Method == mcp.MethodDiscover || in.Method == mcp.MethodSubscriptionsListen
 }
 
 // hold serves a stateless request; one that stays open is kept until the client

@@ -144,7 +144,7 @@ func opensSession(method string) bool {
 
 // call checks that the request may come now.
 func (d *Handshake) call(in *Incoming) (*mcp.Call, *revision.Revision, error) {
-	f := readFields(in.Params)
+	f := in.fields()
 	if err := f.checkMeta(); err != nil {
 		return nil, nil, err
 	}

@@ -28,6 +28,8 @@ type Incoming struct {
 	// Hangup closes the connection before the result is there; the client will
 	// come back for it. Nil: there is no way to.
 	Hangup func()
+
+	parts *fields // of Params; nil until they were read
 }
 
 // Held is the result of a request that stays open: a subscription. The transport
@@ -73,6 +75,7 @@ func (o *Options) withDefaults() Options {
 
 // fields are the parts of a request's params that doors look at, raw.
 type fields struct {
+	name           []byte
 	meta           []byte
 	inputResponses []byte
 	requestState   []byte
@@ -85,10 +88,21 @@ type fields struct {
 	progressToken []byte
 }
 
-// readFields finds them in one walk.
-func readFields(params jsontext.Value) (f fields) {
+// fields returns them. They are read once.
+func (in *Incoming) fields() *fields {
+	if in.parts == nil {
+		in.parts = new(fields)
+		in.parts.read(in.Params)
+	}
+	return in.parts
+}
+
+// read finds them in one walk.
+func (f *fields) read(params jsontext.Value) {
 	for name, value := range jsonscan.Members(params) {
 		switch string(name) {
+		case "name":
+			f.name = value
 		case "_meta":
 			f.meta = value
 			f.readMeta()
@@ -98,7 +112,6 @@ func readFields(params jsontext.Value) (f fields) {
 			f.requestState = value
 		}
 	}
-	return f
 }
 
 func (f *fields) readMeta() {

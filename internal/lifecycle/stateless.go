@@ -51,8 +51,8 @@ func NewStateless(h mcp.Handler, opts *Options) *Stateless {
 // Answer serves one request. The result is for [jsonrpc.AppendValue], or a
 // [*Held]; the error is a [*jsonrpc.Error] where the client may know the reason.
 func (d *Stateless) Answer(ctx context.Context, in *Incoming) (any, error) {
-	f := readFields(in.Params)
-	call, err := d.call(in, &f)
+	f := in.fields()
+	call, err := d.call(in, f)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (d *Stateless) Answer(ctx context.Context, in *Incoming) (any, error) {
 		return d.listen(ctx, in, call)
 	}
 	if f.inputResponses != nil || f.requestState != nil {
-		if err := d.resume(ctx, in, &f, call); err != nil {
+		if err := d.resume(ctx, in, f, call); err != nil {
 			return nil, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -28,6 +29,7 @@ type Request struct {
 	ID     jsonrpc.ID
 	Method string
 	Params jsontext.Value // an object or nil; belongs to the request, no one else writes to it
+	Note   any            // of the handler's own, see [Options.Kind]
 
 	peer     *Peer
 	key      jsonrpc.ID
@@ -35,6 +37,10 @@ type Request struct {
 	life     lifetime     // what the handler's context is
 	returned bool         // the handler has; changed only by the table
 	speaking sync.RWMutex // read-held while a notification is sent, so that none follows the answer
+	pace     *pace        // of its kind; may be nil
+	took     time.Duration
+	turn     uint64 // at the desk, if the reader answers it itself; else 0
+	held     bool   // the answer is held back
 }
 
 // Peer returns the connection that the request came on.
@@ -43,6 +49,7 @@ func (r *Request) Peer() *Peer { return r.peer }
 // Notify sends a notification that belongs to this request. It sends nothing,
 // and returns context.Canceled, once the request was answered or cancelled.
 func (r *Request) Notify(ctx context.Context, method string, params any) error {
+	r.peer.desk.handOver(r.turn) // it may have to wait for the other side
 	r.speaking.RLock()
 	defer r.speaking.RUnlock()
 	if !r.peer.table.live(r) {
@@ -71,7 +78,9 @@ func (r *Request) finish(ctx context.Context, result any, err error, returned bo
 	r.life.cancel()
 	buf := buffers.Get().(*[]byte)
 	*buf = r.peer.encode((*buf)[:0], r, result, err)
-	r.to.put(ctx, *buf)
+	if !r.peer.hold(r, *buf) {
+		r.to.put(ctx, *buf)
+	}
 	r.to.leave(ctx)
 	recycle(buf)
 }
@@ -88,21 +97,32 @@ func recycle(buf *[]byte) {
 	}
 }
 
-// serve answers one request, on a goroutine of its own unless it must be
-// answered in order.
-func (p *Peer) serve(ctx context.Context, m *jsonrpc.Message, to sink) {
+// serve answers one request: on a goroutine of its own, or on this one if it must
+// be answered in order or is going to be short. It reports whether this goroutine
+// still reads.
+func (p *Peer) serve(ctx context.Context, m *jsonrpc.Message, to sink) (reading bool) {
 	r := &Request{ID: m.ID, Method: m.Method, Params: m.Params, peer: p, key: m.ID.Key(), to: to}
 	r.life.values = uncancelled(ctx)
 	if err := p.table.admit(r, p.opts.MaxInFlight); err != nil {
 		p.refuse(ctx, m.ID, err, to)
-		return
+		return true
 	}
 	to.enter()
-	if p.opts.InOrder != nil && p.opts.InOrder(m.Method) {
-		p.answer(r)
-		return
+	var kind []byte
+	if p.opts.Kind != nil {
+		kind = p.opts.Kind(r)
 	}
-	go p.answer(r) // Run waits for it: admit has added it to the table's work
+	r.pace = p.paces.of(r.Method, kind)
+	_, alone := to.(wire) // and not part of a batch, the rest of which waits to be read
+	switch {
+	case p.opts.InOrder != nil && p.opts.InOrder(m.Method):
+		p.answer(r)
+	case alone && r.pace.isShort():
+		return p.answerHere(r)
+	default:
+		go p.answer(r) // Run waits for it: admit has added it to the table's work
+	}
+	return true
 }
 
 func (p *Peer) answer(r *Request) {
@@ -117,7 +137,10 @@ func (p *Peer) answer(r *Request) {
 		r.finish(r.life.values, result, err, true)
 		r.life.cancel()
 	}()
+	start := time.Now()
 	result, err = p.guarded(r)
+	r.took = time.Since(start)
+	r.pace.note(r.took)
 }
 
 // errUnreturned is what a requester is told of a handler that did not return.

@@ -18,6 +18,7 @@ import (
 // When ctx ends first, the other side is told by [CancelMethod] and Call returns
 // ctx's error. Params that are [Numbered] are told the request's id.
 func (p *Peer) Call(ctx context.Context, method string, params, result any) error {
+	p.desk.free()
 	id, o, err := p.table.expect()
 	if err != nil {
 		return notSent{fmt.Errorf("call %s: %w", method, err)}

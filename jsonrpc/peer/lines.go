@@ -43,7 +43,7 @@ type lines struct {
 	skip bool // the rest of a line that was too long comes next; the receiver's own
 
 	mu      sync.Mutex
-	pending []byte        // lines waiting for the writer
+	pending []byte        // lines waiting for the writer, or for one if they are held back
 	spare   []byte        // the buffer the writer is not using
 	writing bool          // some goroutine writes, and will until nothing is pending
 	closed  bool          // Close was called: nothing is added to pending
@@ -57,135 +57,9 @@ const (
 	// maxWrite is how many bytes go into one write, so that Close can tell a slow
 	// reader from none.
 	maxWrite = 256 << 10
+	// maxHeld is how many bytes are held back for one write. More save nothing.
+	maxHeld = 16 << 10
 )
-
-func (l *lines) Send(ctx context.Context, message []byte) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for l.writing && len(l.pending) > maxPending && !l.closed && ctx.Err() == nil {
-		l.waitLocked(ctx.Done())
-	}
-	switch {
-	case l.closed:
-		return ErrClosed
-	case l.err != nil:
-		return l.err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	from := len(l.pending)
-	l.pending = append(l.pending, message...)
-	keepOnOneLine(l.pending[from:])
-	l.pending = append(l.pending, '\n')
-	if l.writing {
-		return nil
-	}
-	l.writing = true
-	if ctx.Done() == nil {
-		err := l.writeLocked()
-		l.flushLocked()
-		return err
-	}
-	return l.flushAsideLocked(ctx)
-}
-
-// flushAsideLocked flushes on another goroutine and waits for its first write,
-// since a write cannot be interrupted when ctx ends. The message stays on its
-// way then.
-func (l *lines) flushAsideLocked(ctx context.Context) error {
-	wrote := make(chan error, 1)
-	go func() { // ends when nothing is pending; Close makes a write that is stuck fail
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		wrote <- l.writeLocked()
-		l.flushLocked()
-	}()
-	l.mu.Unlock()
-	defer l.mu.Lock()
-	select {
-	case err := <-wrote:
-		return err
-	case <-ctx.Done():
-		return nil
-	}
-}
-
-// flushLocked writes until nothing is pending.
-func (l *lines) flushLocked() {
-	for len(l.pending) > 0 && l.writeLocked() == nil {
-	}
-	l.pending = l.pending[:0] // what will never be written
-	l.writing = false
-	l.wakeLocked()
-}
-
-// writeLocked writes what is pending now; nil means that all of it was written.
-// It gives up the lock while it writes, so that others can add to the next
-// write.
-func (l *lines) writeLocked() error {
-	batch := l.pending
-	l.pending, l.spare = l.spare[:0], nil
-	rest := batch
-	for len(rest) > 0 && l.err == nil {
-		n := min(len(rest), maxWrite)
-		l.mu.Unlock()
-		_, err := l.w.Write(rest[:n])
-		l.mu.Lock()
-		switch {
-		case err == nil:
-			rest = rest[n:]
-		case l.err == nil:
-			l.err = fmt.Errorf("write message: %w", err)
-		}
-		l.wakeLocked()
-	}
-	if cap(batch) <= maxPending {
-		l.spare = batch
-	}
-	if len(rest) == 0 {
-		return nil
-	}
-	return l.err
-}
-
-// waitLocked gives up the lock until something changed, which it reports, or
-// enough is closed.
-func (l *lines) waitLocked(enough <-chan struct{}) bool {
-	if l.changed == nil {
-		l.changed = make(chan struct{})
-	}
-	changed := l.changed
-	l.mu.Unlock()
-	defer l.mu.Lock()
-	select {
-	case <-changed:
-		return true
-	case <-enough:
-		return false
-	}
-}
-
-func (l *lines) wakeLocked() {
-	if l.changed != nil {
-		close(l.changed)
-		l.changed = nil
-	}
-}
-
-// keepOnOneLine turns line breaks into blanks. Between JSON's tokens they mean
-// the same; inside a JSON string a raw line break cannot stand.
-func keepOnOneLine(message []byte) {
-	for _, lineBreak := range []byte("\n\r") {
-		for rest := message; ; {
-			i := bytes.IndexByte(rest, lineBreak)
-			if i < 0 {
-				break
-			}
-			rest[i] = ' '
-			rest = rest[i+1:]
-		}
-	}
-}
 
 func (l *lines) Receive(context.Context) ([]byte, error) {
 	for {
@@ -200,6 +74,16 @@ func (l *lines) Receive(context.Context) ([]byte, error) {
 			return line, nil
 		}
 	}
+}
+
+// Ready reports whether a whole line, or one that is too long, has been read.
+func (l *lines) Ready() bool {
+	n := l.in.Buffered()
+	if n == 0 {
+		return false
+	}
+	ahead, _ := l.in.Peek(n) // what is buffered can be peeked at
+	return bytes.IndexByte(ahead, '\n') >= 0
 }
 
 func (l *lines) isClosed() bool {
@@ -280,6 +164,9 @@ func (l *lines) stop() bool {
 	}
 	l.closed = true
 	l.wakeLocked()
+	if len(l.pending) > 0 && !l.writing { // it was held back
+		l.flushOnLocked()
+	}
 	end := time.Now().Add(time.Second)
 	for moving := true; l.writing && moving && time.Now().Before(end); {
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)

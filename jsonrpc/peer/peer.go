@@ -14,8 +14,10 @@ import (
 
 // Handler answers what the other side sends.
 type Handler interface {
-	// Answer answers one request. It runs on a goroutine of its own; ctx ends
-	// when the request is cancelled or the connection closes. The result is
+	// Answer answers one request. It runs on a goroutine of its own, or, while
+	// requests of its [Options.Kind] are short, on the one that reads; others are
+	// read all the same after a millisecond. Ctx ends when the request is
+	// answered or cancelled or the connection closes. The result is
 	// written as [jsonrpc.AppendValue] does. An error that holds a
 	// [*jsonrpc.Error] is sent as that; any other becomes an internal error that
 	// says no more than that. The result [Open] leaves the request unanswered
@@ -31,6 +33,10 @@ type Options struct {
 	// InOrder picks the requests that are answered on the reading goroutine,
 	// before the next message is read. Nil: none.
 	InOrder func(method string) bool
+	// Kind tells which requests may be expected to take equally long, such as the
+	// calls of one tool. It is called on the reading goroutine, before Answer, and
+	// may leave a note in the request. Nil, and a nil kind: the method is the kind.
+	Kind func(r *Request) []byte
 	// Batches reports whether the other side may send a batch now. Nil: never.
 	Batches func() bool
 	// OnEnd is called once no more input will be read, before Run waits for the
@@ -60,11 +66,14 @@ type Options struct {
 // goroutines.
 type Peer struct {
 	transport Transport
+	gather    gatherer // the transport, if it is one
 	handler   Handler
 	opts      Options
 	log       *slog.Logger
 
 	table   table
+	desk    desk
+	paces   paces         // the reader's own
 	closing chan struct{} // closed by Close
 	once    sync.Once     // closes closing
 }
@@ -72,7 +81,8 @@ type Peer struct {
 // New returns the peer that speaks over t and lets h answer. It does nothing
 // until [Peer.Run].
 func New(t Transport, h Handler, opts *Options) *Peer {
-	p := &Peer{transport: t, handler: h, closing: make(chan struct{})}
+	p := &Peer{transport: t, handler: h, paces: make(paces), closing: make(chan struct{})}
+	p.gather, _ = t.(gatherer)
 	if opts != nil {
 		p.opts = *opts
 	}
@@ -106,7 +116,15 @@ func (p *Peer) Run(ctx context.Context) error {
 	}
 	defer cancel()
 	input := make(chan error, 1)
-	go func() { input <- p.read(work) }() // awaited at the end, unless its read cannot be interrupted
+	p.desk.open(func() {
+		go func() { // awaited at the end, unless its read cannot be interrupted
+			if last, err := p.read(work); last {
+				input <- err
+			}
+		}()
+	})
+	defer p.desk.close()
+	p.desk.seat()
 
 	var err error
 	ended := false
@@ -145,20 +163,28 @@ func (p *Peer) Close() error {
 	return p.transport.Close()
 }
 
-// read serves messages until the transport ends.
-func (p *Peer) read(ctx context.Context) error {
+// read serves messages until the transport ends, and returns why, or until
+// another goroutine reads in its place, which is then the last to do so.
+func (p *Peer) read(ctx context.Context) (last bool, err error) {
 	for {
+		if !p.deliver() {
+			return false, nil
+		}
 		message, err := p.transport.Receive(ctx)
+		reading := true
 		switch {
 		case p.lost(err):
 		case errors.Is(err, ErrTooLong):
 			p.reject(ctx, jsonrpc.ID{}, jsonrpc.InvalidRequest("%v", err), wire{p})
 		case err != nil:
-			return err
+			return true, err
 		case jsonrpc.IsBatch(message):
 			p.takeBatch(ctx, message)
 		default:
-			p.take(ctx, message, wire{p})
+			reading = p.take(ctx, message, wire{p})
+		}
+		if !reading {
+			return false, nil
 		}
 	}
 }
@@ -205,8 +231,8 @@ func (w wire) put(ctx context.Context, response []byte) {
 	}
 }
 
-// take serves one message.
-func (p *Peer) take(ctx context.Context, text []byte, to sink) {
+// take serves one message. It reports whether this goroutine still reads.
+func (p *Peer) take(ctx context.Context, text []byte, to sink) (reading bool) {
 	m, err := jsonrpc.Parse(text)
 	isAnswer := m.Result != nil || m.Error != nil
 	switch {
@@ -219,10 +245,11 @@ func (p *Peer) take(ctx context.Context, text []byte, to sink) {
 	case err != nil:
 		p.reject(ctx, m.ID, err, to)
 	case m.IsRequest():
-		p.serve(ctx, &m, to)
+		return p.serve(ctx, &m, to)
 	default:
 		p.notice(ctx, &m)
 	}
+	return true
 }
 
 // reject answers a message that cannot be read. In quiet mode it only logs.
