@@ -281,8 +281,6 @@ func (c *checker) string() (span, bool) {
 			}
 		case b < ' ':
 			return s, c.fail("control character in a string")
-		case b < utf8.RuneSelf:
-			c.pos++
 		default:
 			r, size := utf8.DecodeRune(c.data[c.pos:])
 			if r == utf8.RuneError && size <= 1 {
@@ -293,20 +291,18 @@ func (c *checker) string() (span, bool) {
 	}
 }
 
-// skipPlain steps over runs of eight bytes that need no second look: ASCII, no
-// control character, no quote, no backslash.
+// skipPlain steps over bytes that need no second look, eight at a time.
 func (c *checker) skipPlain() {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	rest := c.data[c.pos:]
 	for len(rest) >= 8 {
-		x := binary.LittleEndian.Uint64(rest)
-		quote := x ^ ones*'"'
-		slash := x ^ ones*'\\'
-		special := (quote-ones)&^quote | (slash-ones)&^slash | (x-ones*' ')&^x | x
-		if special&tops != 0 {
-			break
+		if at := firstSpecial(binary.LittleEndian.Uint64(rest)); at < 8 {
+			c.pos = len(c.data) - len(rest) + at
+			return
 		}
 		rest = rest[8:]
+	}
+	for len(rest) > 0 && isPlain(rest[0]) {
+		rest = rest[1:]
 	}
 	c.pos = len(c.data) - len(rest)
 }

@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"bytes"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -52,32 +53,76 @@ var unescape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', '
 // AppendQuote appends s as a JSON string. It escapes what JSON requires and no
 // more; bytes that are no UTF-8 become U+FFFD.
 func AppendQuote(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		b := s[i]
-		if b < utf8.RuneSelf {
-			if plain[b] {
-				i++
-				continue
-			}
-			dst = append(dst, s[from:i]...)
-			dst = appendEscape(dst, b)
-			i++
-			from = i
+	dst, _ = AppendValid(dst, s)
+	return dst
+}
+
+// AppendValid is [AppendQuote] that also reports whether s was UTF-8.
+func AppendValid(dst []byte, s string) (_ []byte, valid bool) {
+	dst, valid = append(dst, '"'), true
+	for {
+		n := plainText(s)
+		dst = append(dst, s[:n]...)
+		if s = s[n:]; s == "" {
+			return append(dst, '"'), valid
+		}
+		if s[0] < utf8.RuneSelf {
+			dst = appendEscape(dst, s[0])
+			s = s[1:]
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && size == 1 {
-			dst = append(dst, s[from:i]...)
-			dst = append(dst, "\ufffd"...)
-			from = i + 1
+		n = foreignText(s)
+		if n == 0 {
+			dst, s, valid = append(dst, "\ufffd"...), s[1:], false
 		}
-		i += size
+		dst = append(dst, s[:n]...)
+		s = s[n:]
 	}
-	dst = append(dst, s[from:]...)
-	return append(dst, '"')
 }
+
+// plainText returns how many bytes at the start of s stand for themselves in a
+// JSON string: ASCII that needs no escape. It takes them eight at a time.
+func plainText(s string) int {
+	n := 0
+	for ; len(s)-n >= 8; n += 8 {
+		b := s[n : n+8]
+		if at := firstSpecial(uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56); at < 8 {
+			return n + at
+		}
+	}
+	for n < len(s) && isPlain(s[n]) {
+		n++
+	}
+	return n
+}
+
+// foreignText returns how many bytes at the start of s are UTF-8 beyond ASCII.
+func foreignText(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= utf8.RuneSelf {
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// firstSpecial returns which of eight bytes, the first being the lowest, is the
+// first that needs a second look in a JSON string: a quote, a backslash, a
+// control character, or no ASCII. It returns 8 if none does. A byte that borrows
+// from its neighbours spoils those above it only, so the lowest mark is true.
+func firstSpecial(x uint64) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	quote := x ^ ones*'"'
+	slash := x ^ ones*'\\'
+	marks := (quote-ones)&^quote | (slash-ones)&^slash | (x-ones*' ')&^x | x
+	return bits.TrailingZeros64(marks&tops) / 8
+}
+
+func isPlain(b byte) bool { return b >= ' ' && b < utf8.RuneSelf && b != '"' && b != '\\' }
 
 func appendEscape(dst []byte, b byte) []byte {
 	const hex = "0123456789abcdef"
@@ -97,11 +142,3 @@ func appendEscape(dst []byte, b byte) []byte {
 	}
 	return append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
 }
-
-// plain marks the ASCII bytes that stand for themselves in a JSON string.
-var plain = func() (t [utf8.RuneSelf]bool) {
-	for b := range t {
-		t[b] = b >= ' ' && b != '"' && b != '\\'
-	}
-	return t
-}()

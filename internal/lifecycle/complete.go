@@ -111,7 +111,7 @@ func (c completed) AppendJSON(dst []byte) ([]byte, error) {
 	if jsonscan.KindOf(text) != jsonscan.Object { // a custom method's own business
 		return append(dst[:from], text...), nil
 	}
-	has := membersOf(text)
+	has := c.members(text)
 	if has.resultType != nil || has.meta != nil {
 		return c.appendMerged(dst[:from], append([]byte(nil), text...), has), nil
 	}
@@ -134,6 +134,14 @@ const noCache = `,"ttlMs":0,"cacheScope":"private"`
 type resultMembers struct {
 	resultType, meta []byte
 	ttl, first       bool // first: it has any member at all
+}
+
+// members finds them in the text of the result, unless its type tells.
+func (c completed) members(text []byte) resultMembers {
+	if r, ok := c.result.(*mcp.CallToolResult); ok && r.ResultType == "" && r.Meta == nil {
+		return resultMembers{first: true}
+	}
+	return membersOf(text)
 }
 
 func membersOf(text []byte) (has resultMembers) {
