@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"errors"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,14 +11,20 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/bossman-mcp/bossman/internal/plain"
 	"github.com/bossman-mcp/bossman/schema"
 )
 
-// argumentsOf reads arguments that fit the schema of In. JSON Schema takes 5.0 and
-// 1e2 for integers, which package json does not: if need be, such numbers are
-// written out. The error is a [*schema.Invalid] and does not show Go's types.
-func argumentsOf[In any](arguments jsontext.Value) (In, error) {
+// argumentsOf reads arguments that fit the schema of In, whose codec may be nil.
+// JSON Schema takes 5.0 and 1e2 for integers, which package json does not: if need
+// be, such numbers are written out. The error is a [*schema.Invalid] and does not
+// show Go's types.
+func argumentsOf[In any](codec *plain.Codec, arguments jsontext.Value) (In, error) {
 	var in In
+	if codec.Read(arguments, reflect.ValueOf(&in).Elem()) {
+		return in, nil
+	}
+	in = *new(In)
 	err := json.Unmarshal(arguments, &in)
 	if err == nil {
 		return in, nil

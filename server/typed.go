@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/bossman-mcp/bossman/internal/plain"
 	"github.com/bossman-mcp/bossman/mcp"
 	"github.com/bossman-mcp/bossman/schema"
 )
@@ -37,10 +38,10 @@ func Func[In, Out any](run func(ctx context.Context, in In) (Out, error)) Implem
 // CallFunc is [Func] for functions that need their Call: to report progress, to
 // ask the user, or to know who is calling.
 func CallFunc[In, Out any](run func(ctx context.Context, c *mcp.Call, in In) (Out, error)) Implementation {
-	input := mustInfer[In]("arguments")
+	input, codec := mustInfer[In]("arguments"), plain.Of(reflect.TypeFor[In]())
 	output, render := rendering[Out]()
 	return Implementation{input: input, output: output, run: func(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (*mcp.CallToolResult, error) {
-		in, err := argumentsOf[In](arguments)
+		in, err := argumentsOf[In](codec, arguments)
 		if err != nil {
 			return nil, err
 		}
@@ -80,14 +81,18 @@ func rendering[Out any]() (*schema.Schema, func(Out) (*mcp.CallToolResult, error
 	case t.Implements(reflect.TypeFor[mcp.Content]()):
 		return nil, content(func(out Out) mcp.Contents { return mcp.Contents{any(out).(mcp.Content)} })
 	}
-	return mustInfer[Out]("output"), structured[Out]
+	codec := plain.Of(t)
+	return mustInfer[Out]("output"), func(out Out) (*mcp.CallToolResult, error) { return structured(codec, out) }
 }
 
 // structured puts out's JSON into a result, as itself and as text.
-func structured[Out any](out Out) (*mcp.CallToolResult, error) {
-	text, err := json.Marshal(out)
-	if err != nil {
-		return nil, fmt.Errorf("write the output: %w", err)
+func structured[Out any](codec *plain.Codec, out Out) (*mcp.CallToolResult, error) {
+	text, ok := codec.Append(nil, reflect.ValueOf(&out).Elem())
+	if !ok {
+		var err error
+		if text, err = json.Marshal(out); err != nil {
+			return nil, fmt.Errorf("write the output: %w", err)
+		}
 	}
 	r := &struct { // one allocation for the three
 		result mcp.CallToolResult

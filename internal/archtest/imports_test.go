@@ -27,7 +27,7 @@ var levels = []struct {
 		"internal/queue/sqlite", "internal/queue/postgres", "internal/queue/storetest", "internal/board",
 	}},
 	{0, []string{
-		"jsonrpc", "mcp/revision", "schema", "oauth",
+		"jsonrpc", "mcp/revision", "schema", "oauth", "internal/plain",
 		"internal/sse", "internal/queue", "internal/config", "internal/scaffold",
 	}},
 	// The ground: these import nothing of ours.

@@ -1,0 +1,107 @@
+package plain
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Codec reads and writes values of one type. The nil Codec is sure of nothing.
+type Codec struct {
+	typ    reflect.Type
+	kind   reflect.Kind
+	elem   *Codec  // of a pointer or a slice
+	fields []field // of a struct
+}
+
+// field is a member of a struct.
+type field struct {
+	name     string
+	key      string // the name as JSON, with its colon
+	index    int
+	omitZero bool
+	codec    *Codec
+}
+
+// Of returns the codec of a type, nil if the type is not plain.
+func Of(t reflect.Type) *Codec { return codecOf(t, nil) }
+
+// codecOf is Of; around are the structs that t is a part of.
+func codecOf(t reflect.Type, around []reflect.Type) *Codec {
+	if hasMethods(t) {
+		return nil
+	}
+	c := &Codec{typ: t, kind: t.Kind()}
+	switch c.kind {
+	case reflect.Bool, reflect.String, reflect.Float64,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return c
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 { // which is base64, or should be
+			return nil
+		}
+		fallthrough
+	case reflect.Pointer:
+		if c.elem = codecOf(t.Elem(), around); c.elem == nil {
+			return nil
+		}
+		return c
+	case reflect.Struct:
+		for _, outer := range around {
+			if outer == t {
+				return nil
+			}
+		}
+		if c.addFields(append(around[:len(around):len(around)], t)) {
+			return c
+		}
+	}
+	return nil
+}
+
+// hasMethods reports whether a type may know its own JSON. Any method is reason
+// enough to leave it alone.
+func hasMethods(t reflect.Type) bool {
+	return t.NumMethod() > 0 || t.Kind() != reflect.Pointer && reflect.PointerTo(t).NumMethod() > 0
+}
+
+// addFields reports whether all fields are plain, and have plain tags.
+func (c *Codec) addFields(around []reflect.Type) bool {
+	seen := make(map[string]bool)
+	for i := range c.typ.NumField() {
+		sf := c.typ.Field(i)
+		tag, tagged := sf.Tag.Lookup("json")
+		switch {
+		case sf.Anonymous, tag == "-", tagged && !sf.IsExported():
+			return false
+		case !sf.IsExported():
+			continue
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		if name == "" {
+			name = sf.Name
+		}
+		if !isWord(name) || seen[name] || options != "" && options != "omitzero" {
+			return false
+		}
+		seen[name] = true
+		f := field{name: name, key: `"` + name + `":`, index: i, omitZero: options != "", codec: codecOf(sf.Type, around)}
+		if f.codec == nil {
+			return false
+		}
+		c.fields = append(c.fields, f)
+	}
+	return true
+}
+
+// isWord reports whether a name needs neither quotes in a tag nor escapes in JSON.
+func isWord(name string) bool {
+	for i := range len(name) {
+		switch b := name[i]; {
+		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9', b == '_', b == '-':
+		default:
+			return false
+		}
+	}
+	return name != ""
+}
