@@ -65,7 +65,7 @@ func TestMatchingIsLinear_R070(t *testing.T) {
 			for _, tail := range tails {
 				uri := "x://" + strings.Repeat(part, maxURI/len(part)) + tail
 				took := time.Hour
-				for range 3 { // others may have the processor at the first try
+				for range 20 { // others may have the processor at first
 					start := time.Now()
 					p.match(uri)
 					if took = min(took, time.Since(start)); took <= most {
