@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -81,36 +80,6 @@ func TestStructuredResultsAreHeldToTheirSchema(t *testing.T) {
 			})
 		}
 	})
-}
-
-func TestNoReferenceIsEverFetchedR072(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	visited := make(chan struct{})
-	go func() { // ends when the listener is closed
-		if conn, err := listener.Accept(); err == nil {
-			close(visited)
-			_ = conn.Close()
-		}
-	}()
-	for _, keyword := range []string{"$ref", "$dynamicRef", "$schema"} {
-		s := promising((*fake).modern, fmt.Sprintf(`{%q:"http://%s/schema.json"}`, keyword, listener.Addr()), `{"content":[],"structuredContent":{}}`)
-		c := connect(t, s, nil)
-		if _, err := client.Collect(c.Tools(t.Context())); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.CallTool(t.Context(), "t", nil, nil); err == nil {
-			t.Errorf("%s was taken for permission", keyword)
-		}
-	}
-	select {
-	case <-visited:
-		t.Error("a reference was fetched")
-	default:
-	}
 }
 
 // mirroring is a transport that takes headers, as HTTP does.
