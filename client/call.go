@@ -121,6 +121,10 @@ const (
 func (c *Client) run(ctx context.Context, r *request) (reply lifecycle.Reply, asked bool, err error) {
 	for round := range maxRounds {
 		reply, err = c.exchange(ctx, r)
+		if err == nil && reply.Deferred != nil {
+			reply, err = c.later(ctx, r, reply.Deferred)
+			return reply, true, err
+		}
 		if err != nil || reply.Input == nil {
 			return reply, round > 0, err
 		}

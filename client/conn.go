@@ -183,6 +183,12 @@ func (k *conn) Notice(_ context.Context, method string, params []byte) {
 		if uri := jsonscan.Unquote(jsonscan.Get(params, "uri")); uri != "" {
 			k.changed(mcp.Event{Method: method, URI: uri}, params)
 		}
+	case mcp.NotificationDeferred:
+		if d, err := lifecycle.ReadDeferred(params); err == nil {
+			k.changed(mcp.Event{Method: method, Deferred: d}, params)
+		} else {
+			c.log.Debug("passed over the state of a deferred result", "error", err)
+		}
 	case mcp.NotificationElicitationComplete, mcp.NotificationDeferredStatus:
 	default:
 		if c.opts.OnNotification != nil {

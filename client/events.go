@@ -126,6 +126,8 @@ func picks(f *mcp.SubscriptionFilter, e mcp.Event) bool {
 		return f.PromptsListChanged
 	case mcp.NotificationResourcesListChanged:
 		return f.ResourcesListChanged
+	case mcp.NotificationDeferred:
+		return len(f.TaskIDs) > 0
 	}
 	return len(f.ResourceSubscriptions) > 0
 }

@@ -65,7 +65,8 @@ func (c *Client) Listen(ctx context.Context, filter mcp.SubscriptionFilter, on f
 }
 
 func isEmpty(f mcp.SubscriptionFilter) bool {
-	return !f.ToolsListChanged && !f.PromptsListChanged && !f.ResourcesListChanged && len(f.ResourceSubscriptions) == 0
+	return !f.ToolsListChanged && !f.PromptsListChanged && !f.ResourcesListChanged &&
+		len(f.ResourceSubscriptions) == 0 && len(f.TaskIDs) == 0
 }
 
 func (c *Client) subscribe(ctx context.Context, filter mcp.SubscriptionFilter, on func(mcp.Event)) (*Subscription, error) {

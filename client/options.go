@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -100,6 +101,9 @@ type Options struct {
 	// credentials: what the server calls private is kept apart by it. Empty: a
 	// caller of its own.
 	CacheKey string
+	// NoDeferred says that the client does not deal with results that come later.
+	// By default it does: calls of tools wait for them, see [CallOptions.OnDeferred].
+	NoDeferred bool
 	// Unchecked says that structured results are not held to the output schema of
 	// their tool.
 	Unchecked bool
@@ -117,6 +121,14 @@ type CallOptions struct {
 	// the call, and never after the call has returned; while it runs, only the
 	// latest notifications are kept. Nil: that of [Options].
 	OnProgress func(p *mcp.ProgressParams)
+	// OnDeferred hears that the result of a tool will come later, and how far it
+	// is, once for each change; it runs on the goroutine that makes the call. The
+	// id lets another client fetch the result, see [Client.Await]. Nil: nobody
+	// hears of it.
+	OnDeferred func(d *mcp.Deferred)
+	// Leave says that the server goes on with a deferred result when the call is
+	// given up. Otherwise it is told not to.
+	Leave bool
 	// Meta is added to the request's _meta: a JSON object. Nil: nothing is.
 	Meta mcp.Meta
 	// Fresh asks the server even if the cache has an answer.
@@ -193,6 +205,13 @@ func (o *Options) greeting() (*lifecycle.Greeting, error) {
 			both.URL = &mcp.Supported{}
 		}
 		have.Elicitation = &both
+	}
+	if !o.NoDeferred {
+		have.Extensions = maps.Clone(have.Extensions)
+		if have.Extensions == nil {
+			have.Extensions = make(map[string]jsontext.Value)
+		}
+		have.Extensions[mcp.ExtensionDeferred] = jsontext.Value("{}")
 	}
 	if o.Sample != nil && have.Sampling == nil {
 		have.Sampling = &mcp.SamplingCapability{}

@@ -98,6 +98,20 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, opts 
 	return result, nil
 }
 
+// Await fetches the result of an earlier call of a tool that came later, by the
+// id that [CallOptions.OnDeferred] heard. It is not held to an output schema.
+func (c *Client) Await(ctx context.Context, id string, opts *CallOptions) (*mcp.CallToolResult, error) {
+	r, err := c.newRequest(mcp.MethodCallTool, nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := c.fetch(ctx, r, &mcp.Deferred{ID: id})
+	if err != nil {
+		return nil, err
+	}
+	return readToolResult(reply.Result)
+}
+
 // toolCall is the params of a call, in as few steps as can be.
 type toolCall struct {
 	name      string

@@ -200,6 +200,9 @@ type Reply struct {
 	// the request again with the answers.
 	Input *mcp.InputRequiredResult
 	State jsontext.Value // of Input: the JSON of requestState as it was sent, or nil
+	// Deferred is set when the result is a handle: the server will have the
+	// result later.
+	Deferred *mcp.Deferred
 	// TTL is how long the result may be kept, and Public that anybody may have
 	// it. Without a word from the server TTL is 0.
 	TTL    time.Duration
@@ -239,6 +242,11 @@ func (a *Agreement) Read(result jsontext.Value) (Reply, error) {
 	case isString(resultType, mcp.ResultInputRequired):
 		reply.TTL = 0
 		return reply, reply.readInput()
+	case isString(resultType, mcp.ResultTask):
+		reply.TTL, reply.State = 0, nil
+		var err error
+		reply.Deferred, err = readHandle(result)
+		return reply, err
 	}
 	return reply, fmt.Errorf("the server sent a result of the unknown type %s", resultType)
 }
@@ -264,6 +272,36 @@ func (r *Reply) readInput() error {
 		return errors.New("the server requires input but asks for none")
 	}
 	return nil
+}
+
+// ReadDeferred reads the state of a deferred result with all that belongs to its
+// status.
+func ReadDeferred(result jsontext.Value) (*mcp.Deferred, error) {
+	d, err := readHandle(result)
+	switch {
+	case err != nil:
+		return nil, err
+	case d.Status == mcp.DeferredCompleted && d.Result.Kind() != '{':
+		return nil, errors.New("a deferred result is completed, but is no object")
+	case d.Status == mcp.DeferredFailed && d.Error == nil:
+		return nil, errors.New("a deferred result failed without an error")
+	}
+	return d, nil
+}
+
+// readHandle reads the state of a deferred result, whose outcome may be missing.
+func readHandle(result jsontext.Value) (*mcp.Deferred, error) {
+	d := new(mcp.Deferred)
+	if err := json.Unmarshal(result, d); err != nil {
+		return nil, fmt.Errorf("read the state of a deferred result: %v", err)
+	}
+	switch {
+	case d.ID == "":
+		return nil, errors.New("a deferred result has no id")
+	case !d.Status.Final() && d.Status != mcp.DeferredWorking && d.Status != mcp.DeferredInputRequired:
+		return nil, fmt.Errorf("a deferred result has the unknown status %q", d.Status)
+	}
+	return d, nil
 }
 
 func ttl(raw []byte) time.Duration {
