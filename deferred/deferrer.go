@@ -78,6 +78,7 @@ type Deferrer struct {
 	work    sync.WaitGroup // jobs
 	keeping sync.WaitGroup // the goroutine that looks after them
 	ended   chan struct{}  // closed by Close, for it
+	swept   time.Time      // when it last removed what is over
 }
 
 // New announces the extension on a server and answers its methods. Middleware

@@ -68,7 +68,6 @@ func newFixture(t testing.TB, opts *deferred.Options) *fixture {
 	})))
 	add("panic", f.d.Optional(server.Func(func(context.Context, none) (string, error) { panic("secret") })))
 	add("wait", f.d.Optional(server.Func(f.wait)))
-	add("report", f.d.Optional(server.CallFunc(f.report)))
 	add("confirm", f.d.Optional(server.CallFunc(confirm)))
 	add("greet", server.CallFunc(f.greet))
 	server.Tool(f.s, "settle", "Return when nothing is worked on", func(ctx context.Context, _ none) (string, error) {
@@ -85,19 +84,6 @@ func (f *fixture) wait(ctx context.Context, _ none) (string, error) {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
-}
-
-// report says what it does, and waits.
-func (f *fixture) report(ctx context.Context, c *mcp.Call, _ none) (string, error) {
-	err := errors.Join(
-		c.Log(ctx, mcp.LevelInfo, "", "begun"),
-		c.Log(ctx, mcp.LevelInfo, "", map[string]int{"not": 1}),
-		c.Progress(ctx, 1, 2, "half way"),
-	)
-	if err != nil {
-		return "", err
-	}
-	return f.wait(ctx, none{})
 }
 
 const form = `{"type":"object","properties":{"value":{"type":"string"}},"required":["value"]}`

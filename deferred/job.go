@@ -14,8 +14,9 @@ type job struct {
 	id     string
 	cancel context.CancelCauseFunc
 
-	// Guarded by the Deferrer's mutex: what the work said last, and when. Zero:
-	// it said nothing.
+	// Guarded by the Deferrer's mutex: the record as it was last written, and
+	// what the work said since, and when.
+	record  record
 	message string
 	said    time.Time
 }
@@ -82,19 +83,16 @@ func (d *Deferrer) job(id string) *job {
 }
 
 // hear takes what the work says of itself for its status message.
-func (d *Deferrer) hear(ctx context.Context, j *job, params any) {
+func (d *Deferrer) hear(j *job, params any) {
 	text := sayingOf(params)
 	if text == "" {
 		return
 	}
 	d.mu.Lock()
 	j.message, j.said = text, now()
+	r := j.record
 	d.mu.Unlock()
-	if d.hub.watched(j.id) {
-		if r, err := d.load(ctx, j.id); err == nil {
-			d.publish(r)
-		}
-	}
+	d.publish(&r)
 }
 
 // maxMessage caps a status message, in bytes.

@@ -29,13 +29,27 @@ func (d *Deferrer) keep() {
 		case <-d.ended:
 			return
 		}
+		if err := errors.Join(d.look(ctx), d.sweep(ctx)); err != nil {
+			d.log.Warn("look after deferred results", "error", err)
+		}
 		if d.isIdle() {
 			return
 		}
-		if err := d.look(ctx); err != nil {
-			d.log.Warn("look after deferred results", "error", err)
-		}
 	}
+}
+
+// sweepPause is how far apart sweeps are.
+const sweepPause = time.Minute
+
+// sweep removes results whose time is over. It belongs to the goroutine of keep,
+// of which there is one at a time.
+func (d *Deferrer) sweep(ctx context.Context) error {
+	if time.Since(d.swept) < sweepPause {
+		return nil
+	}
+	d.swept = time.Now()
+	_, err := d.store.Sweep(ctx, d.swept)
+	return err
 }
 
 // isIdle reports whether there is nothing to do, and notes that the goroutine
@@ -65,13 +79,12 @@ func (d *Deferrer) look(ctx context.Context) error {
 	for _, j := range jobs {
 		errs = append(errs, d.lookAt(ctx, j))
 	}
-	for _, id := range d.hub.foreign() {
-		if r, err := d.load(ctx, id); err == nil {
+	for _, id := range d.hub.open() {
+		if r, err := d.load(ctx, id); err == nil && d.job(id) == nil {
 			d.publishNews(r)
 		}
 	}
-	_, err := d.store.Sweep(ctx, time.Now())
-	return errors.Join(append(errs, err)...)
+	return errors.Join(errs...)
 }
 
 // lookAt keeps the record of a job from running out of time.
@@ -91,17 +104,18 @@ func (d *Deferrer) lookAt(ctx context.Context, j *job) error {
 	case r.Until.IsZero() || time.Until(r.Until) > d.opts.TTL/2:
 		return nil
 	}
-	data, err := r.extended(d.opts.TTL)
-	if err == nil {
-		_, err = d.store.Swap(ctx, j.id, r.version, data, r.Until) // if it changed meanwhile, that did as well
+	r.Until = now().Add(d.opts.TTL)
+	data, err := r.encode()
+	if err != nil {
+		return err
+	}
+	done, err := d.store.Swap(ctx, j.id, r.version, data, r.Until)
+	if done { // else it changed meanwhile, which did as well
+		d.mu.Lock()
+		j.record.Until, j.record.version = r.Until, r.version+1
+		d.mu.Unlock()
 	}
 	return err
-}
-
-// extended gives the record more time, and writes it.
-func (r *record) extended(ttl time.Duration) ([]byte, error) {
-	r.Until = now().Add(ttl)
-	return r.encode()
 }
 
 // stopPatience is how long Close waits for work that it has told to stop.

@@ -77,8 +77,21 @@ func TestGivingUpEndsTheContext(t *testing.T) {
 func TestWhatTheWorkSaysIsItsStatusMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, nil)
+		again := make(chan struct{})
+		f.s.AddTool(mcp.Tool{Name: "report twice"}, f.d.Optional(server.CallFunc(func(ctx context.Context, c *mcp.Call, _ none) (string, error) {
+			err := errors.Join(
+				c.Log(ctx, mcp.LevelInfo, "", "begun"),
+				c.Log(ctx, mcp.LevelInfo, "", map[string]int{"not": 1}),
+				c.Progress(ctx, 1, 2, "half way"),
+			)
+			<-again
+			if err := errors.Join(err, c.Progress(ctx, 2, 2, "again")); err != nil {
+				return "", err
+			}
+			return f.wait(ctx, none{})
+		})))
 		u := f.as(t, "")
-		id := u.call("report", "{}").ID
+		id := u.call("report twice", "{}").ID
 		synctest.Wait()
 		if d := u.wantStatus(id, mcp.DeferredWorking); d.StatusMessage != "half way (1 of 2)" {
 			t.Errorf("the message is %q", d.StatusMessage)
@@ -86,6 +99,11 @@ func TestWhatTheWorkSaysIsItsStatusMessage(t *testing.T) {
 		u.Send(listen(id))
 		u.Receive()
 		if line := u.Receive(); !strings.Contains(line, "half way (1 of 2)") {
+			t.Errorf("subscribers hear %s", line)
+		}
+		time.Sleep(45 * time.Minute) // the record got more time
+		again <- struct{}{}
+		if line := u.Receive(); !strings.Contains(line, "again (2 of 2)") {
 			t.Errorf("subscribers hear %s", line)
 		}
 		close(f.open)
@@ -119,6 +137,39 @@ func TestResultsAreKeptForTheirTime(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		_, err = u.Request(mcp.MethodGetDeferred, &mcp.DeferredParams{ID: id})
 		wantCode(t, "a result after its time", err, jsonrpc.CodeInvalidParams)
+	})
+}
+
+func TestResultsOfQuickWorkAreSwept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := deferred.NewMemory(0, 0)
+		u := newFixture(t, &deferred.Options{Store: store, TTL: 10 * time.Second}).as(t, "")
+		for range 100 {
+			u.call("add", `{"a":1,"b":2}`)
+			time.Sleep(10 * time.Second)
+		}
+		n, err := store.Sweep(t.Context(), time.Now().Add(time.Hour))
+		if err != nil || n > 10 {
+			t.Errorf("%d results are left, %v", n, err)
+		}
+	})
+}
+
+func TestTheWorkSeesTheRequestAsItWas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, nil)
+		f.s.AddTool(mcp.Tool{Name: "look"}, f.d.Optional(server.CallFunc(func(_ context.Context, c *mcp.Call, _ none) (string, error) {
+			return fmt.Sprint(c.Detached, " ", c.Principal.Name, c.Principal.Scopes, " ", c.Client.Info.Name, " ", strings.Contains(string(c.Meta), `"com.example/x":1`)), nil
+		})))
+		u := f.as(t, "ann")
+		result, err := u.Request(mcp.MethodCallTool, jsontext.Value(`{"name":"look","_meta":{"com.example/x":1}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if d := u.wantStatus(u.read(result).ID, mcp.DeferredCompleted); !strings.Contains(string(d.Result), "true ann[x] mcptest true") {
+			t.Errorf("the work saw %s", d.Result)
+		}
 	})
 }
 

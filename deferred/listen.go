@@ -150,15 +150,8 @@ func (d *Deferrer) event(r *record) mcp.Event {
 	return mcp.Event{Method: mcp.NotificationDeferred, Deferred: shown.state(d.opts.PollInterval, true)}
 }
 
-// watched reports whether anybody watches a result.
-func (h *hub) watched(id string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.watches[id] != nil
-}
-
-// foreign returns the results whose changes another process may make.
-func (h *hub) foreign() []string {
+// open returns the watched results that are not final.
+func (h *hub) open() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var ids []string

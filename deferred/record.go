@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
 )
@@ -79,7 +80,7 @@ func (r *record) call() *mcp.Call {
 	c := &mcp.Call{
 		Method: mcp.MethodCallTool, Params: w.Params, Detached: true,
 		Client:        &mcp.Client{Info: w.Client, Capabilities: w.Capabilities, Revision: w.Revision},
-		ProgressToken: jsontext.Value("0"), LogLevel: mcp.LevelInfo,
+		ProgressToken: jsontext.Value("0"), LogLevel: mcp.LevelInfo, Meta: jsonscan.Get(w.Params, "_meta"),
 		Input: mcp.Input{Answers: w.Answers, State: w.State},
 	}
 	if r.Principal != "" {

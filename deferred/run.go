@@ -55,6 +55,9 @@ func refused(err error) (any, error) {
 
 // start works on a record that is entered.
 func (d *Deferrer) start(ctx context.Context, j *job, r *record) {
+	d.mu.Lock()
+	j.record = *r
+	d.mu.Unlock()
 	go func() { // Close waits for it: admit has added it to the work
 		defer d.leave(j)
 		select {
@@ -74,8 +77,8 @@ const maxRounds = 16
 func (d *Deferrer) run(ctx context.Context, j *job, r *record) {
 	for range maxRounds {
 		c := r.call()
-		c.Notify = func(ctx context.Context, _ string, params any) error {
-			d.hear(ctx, j, params)
+		c.Notify = func(_ context.Context, _ string, params any) error {
+			d.hear(j, params)
 			return nil
 		}
 		result, err := d.guarded(ctx, c)
