@@ -27,6 +27,7 @@ type Client struct {
 	lookup   partition // into the cache
 	tokens   atomic.Int64
 	level    atomic.Pointer[mcp.LoggingLevel]
+	newest   atomic.Pointer[conn] // the last that was dialled; nil: none was
 
 	mu    sync.Mutex
 	state state

@@ -24,6 +24,7 @@ type conn struct {
 	peer      *peer.Peer
 	link      *link
 	mirror    paramHeaders // nil unless the transport repeats parameters in headers
+	waiter    waiter       // nil unless requests may wait for a person
 	agreement atomic.Pointer[lifecycle.Agreement]
 	opened    time.Time
 	asking    atomic.Int32              // questions of the server that wait for our answer
@@ -43,6 +44,29 @@ type conn struct {
 // name that follows Mcp-Param-; none forgets the tool.
 type paramHeaders interface {
 	SetToolHeaders(tool string, headers map[string]string)
+}
+
+// waiter is a transport whose requests may wait for a person to log in: HTTP.
+type waiter interface {
+	// Waiting reports whether a request does, and when one last did.
+	Waiting() (now bool, last time.Time)
+}
+
+// busy reports whether it is not the server that is waited for but we are, and
+// when that was so last.
+func (k *conn) busy() (now bool, last time.Time) {
+	if answered := k.answered.Load(); answered != nil {
+		last = *answered
+	}
+	now = k.asking.Load() > 0
+	if k.waiter != nil {
+		waits, waited := k.waiter.Waiting()
+		now = now || waits
+		if waited.After(last) {
+			last = waited
+		}
+	}
+	return now, last
 }
 
 // link is a transport that remembers why it ended. A message that was too long
@@ -99,6 +123,7 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 		progress: make(map[int64]*progress), numbered: make(map[jsonrpc.ID]*listening),
 	}
 	k.mirror, _ = t.(paramHeaders)
+	k.waiter, _ = t.(waiter)
 	k.peer = peer.New(k.link, k, &peer.Options{
 		Batches:     func() bool { a := k.agreement.Load(); return a != nil && a.Batch },
 		OnEnd:       func() { close(k.lost); c.dropped(k) },
@@ -118,6 +143,7 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 		_ = t.Close() // nobody used it
 		return nil, ErrClosed
 	}
+	c.newest.Store(k)
 	return k, nil
 }
 

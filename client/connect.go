@@ -145,8 +145,18 @@ func (c *Client) forget() {
 // open dials and greets the server, in the way that worked before if that is
 // known, and otherwise by a probe first.
 func (c *Client) open(ctx context.Context) (*conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.opts.ConnectTimeout)
-	defer cancel()
+	ctx, stop := c.patient(ctx, c.opts.ConnectTimeout)
+	defer stop()
+	k, err := c.greet(ctx)
+	var late *TimeoutError
+	if err != nil && errors.As(context.Cause(ctx), &late) {
+		err = fmt.Errorf("%w: %v", late, err)
+	}
+	return k, err
+}
+
+// greet is open within the time that ctx has.
+func (c *Client) greet(ctx context.Context) (*conn, error) {
 	if c.greeting.MayInitialize() && (!c.greeting.MayProbe() || c.recall() == EraHandshake) {
 		k, err := c.initialize(ctx, nil)
 		if err == nil || !c.greeting.MayProbe() {
@@ -195,9 +205,9 @@ func (c *Client) probe(ctx context.Context, k *conn) (*conn, error) {
 			return nil, err
 		}
 	}
-	brief, cancel := context.WithTimeout(ctx, c.opts.ProbeTimeout)
+	brief, stop := c.patient(ctx, c.opts.ProbeTimeout)
 	a, err := c.greeting.Probe(brief, k.peer)
-	cancel()
+	stop()
 	if err == nil {
 		c.agreed(k, a)
 		return k, nil

@@ -21,8 +21,8 @@ type limit struct {
 }
 
 // bound puts the limits of a call on a context; stop releases them. The time
-// moves only with progress, or while a server of the handshake era asks us
-// something; otherwise a plain deadline will do, and l is nil.
+// moves only with progress, while a server of the handshake era asks us
+// something, or while a person logs in; otherwise a plain deadline will do, and l is nil.
 func bound(ctx context.Context, k *conn, a *lifecycle.Agreement, opts *CallOptions) (bounded context.Context, l *limit, stop func()) {
 	first, inAll := opts.Timeout, false
 	if first < 0 || opts.MaxTimeout >= 0 && opts.MaxTimeout <= first {
@@ -31,7 +31,7 @@ func bound(ctx context.Context, k *conn, a *lifecycle.Agreement, opts *CallOptio
 	switch {
 	case first < 0:
 		return ctx, nil, func() {}
-	case a.Stateless && opts.OnProgress == nil:
+	case a.Stateless && opts.OnProgress == nil && k.waiter == nil:
 		bounded, cancel := context.WithTimeoutCause(ctx, first, &TimeoutError{After: first, InAll: inAll})
 		return bounded, nil, cancel
 	}
@@ -61,17 +61,35 @@ func (l *limit) reset(d time.Duration) {
 }
 
 func (l *limit) expire() {
-	asking, answered := l.conn.asking.Load() > 0, l.conn.answered.Load()
+	busy, last := l.conn.busy()
 	switch {
 	case l.most >= 0 && time.Since(l.start) >= l.most:
 		l.cancel(&TimeoutError{After: l.most, InAll: true})
-	case asking: // the server waits for us
+	case busy: // the server waits for us
 		l.extend()
-	case answered != nil && time.Since(*answered) < l.idle: // and could not go on before that
-		l.reset(l.idle - time.Since(*answered))
+	case time.Since(last) < l.idle: // and could not go on before that
+		l.reset(l.idle - time.Since(last))
 	default:
 		l.cancel(&TimeoutError{After: l.idle})
 	}
+}
+
+// patient is a context that ends after d, but for the time in which a person logs
+// in on the newest connection.
+func (c *Client) patient(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	l := &limit{idle: d, most: -1, cancel: cancel}
+	ready := make(chan struct{})
+	l.timer = time.AfterFunc(d, func() {
+		<-ready
+		if l.conn = c.newest.Load(); l.conn == nil {
+			cancel(&TimeoutError{After: d})
+			return
+		}
+		l.expire()
+	})
+	close(ready)
+	return ctx, l.stop
 }
 
 // explain names the limit in the error of a call that reached it.

@@ -113,6 +113,13 @@ func (d *Dialer) String() string {
 // to parameters within the arguments, the values what follows Mcp-Param- in the
 // header's name.
 //
+// With [DialOptions.Auth], which may wait for a person, it also has
+//
+//	Waiting() (now bool, last time.Time)
+//
+// so that this is not taken for the silence of the server. If there is no way
+// past the server, errors match [peer.ErrUnauthorized].
+//
 // Closing the connection ends its streams, and its session if it has one, which
 // takes at most a second.
 func (d *Dialer) Dial(ctx context.Context) (peer.Transport, error) {
@@ -126,7 +133,23 @@ func (d *Dialer) Dial(ctx context.Context) (peer.Transport, error) {
 	case base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
 		return nil, fmt.Errorf("dial %s: it must be an http or https URL", d)
 	}
-	return newConn(d, base), nil
+	c := newConn(d, base)
+	if d.opts.Auth != nil {
+		return &patientConn{c}, nil
+	}
+	return c, nil
+}
+
+// patientConn is a connection whose requests may wait for a person.
+type patientConn struct{ *conn }
+
+// Waiting reports whether a request waits for the authorizer, and when one last
+// did.
+func (c *patientConn) Waiting() (now bool, last time.Time) {
+	if nanos := c.out.login.last.Load(); nanos != 0 {
+		last = time.Unix(0, nanos)
+	}
+	return c.out.login.many.Load() > 0, last
 }
 
 func newConn(d *Dialer, base *url.URL) *conn {

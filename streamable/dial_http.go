@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/bossman-mcp/bossman/jsonrpc/peer"
 )
@@ -23,9 +25,6 @@ const eventStream = "text/event-stream"
 // acceptBoth is a header's value that never changes.
 var acceptBoth = []string{"application/json, " + eventStream}
 
-// errAuthorize marks what went wrong in an [Authorizer].
-var errAuthorize = errors.New("authorize")
-
 // requester makes the HTTP requests of a connection.
 type requester struct {
 	sender http.RoundTripper
@@ -34,6 +33,20 @@ type requester struct {
 	header http.Header    // of every request
 	host   string         // instead of the URL's; empty: the URL's
 	hangUp func()         // closes connections that nobody uses
+	login  waiting
+}
+
+// waiting knows whether requests wait for the authorizer.
+type waiting struct {
+	many atomic.Int32
+	last atomic.Int64 // when one last did, in Unix nanoseconds; 0: never
+}
+
+func (w *waiting) begin() { w.many.Add(1) }
+
+func (w *waiting) end() {
+	w.last.Store(time.Now().UnixNano())
+	w.many.Add(-1)
 }
 
 // ask is a request before it is authorized.
@@ -103,7 +116,7 @@ func (q *requester) try(ctx context.Context, a *ask) (*http.Response, error) {
 	}
 	if q.auth != nil {
 		if err := q.auth.Authorize(ctx, r); err != nil {
-			return nil, fmt.Errorf("%s %s: %w: %w", a.method, plainURL(a.url), errAuthorize, err)
+			return nil, fmt.Errorf("%s %s: %w: %w", a.method, plainURL(a.url), peer.ErrUnauthorized, err)
 		}
 	}
 	res, err := q.sender.RoundTrip(r)
@@ -125,8 +138,11 @@ func (q *requester) challenge(ctx context.Context, a *ask, res *http.Response) (
 	if res.Request == nil {
 		res.Request = &http.Request{Method: a.method, URL: a.url}
 	}
-	if again, err = q.auth.Challenge(ctx, res); err != nil {
-		return false, fmt.Errorf("%s %s: %w: %w", a.method, plainURL(a.url), errAuthorize, err)
+	q.login.begin()
+	again, err = q.auth.Challenge(ctx, res)
+	q.login.end()
+	if err != nil {
+		return false, fmt.Errorf("%s %s: %w: %w", a.method, plainURL(a.url), peer.ErrUnauthorized, err)
 	}
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	return again, nil

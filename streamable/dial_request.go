@@ -67,7 +67,7 @@ func isRefused(err error) bool {
 	var redirect *RedirectError
 	var early unsent
 	var dial *net.OpError
-	return errors.As(err, &redirect) || errors.As(err, &early) || errors.Is(err, errAuthorize) ||
+	return errors.As(err, &redirect) || errors.As(err, &early) || errors.Is(err, peer.ErrUnauthorized) ||
 		errors.As(err, &dial) && (dial.Op == "dial" || dial.Op == "proxyconnect")
 }
 

@@ -249,7 +249,7 @@ func (f *flow) reopen(ctx context.Context) (body io.ReadCloser, hopeless bool, e
 	switch {
 	case err != nil:
 		var redirect *RedirectError
-		return nil, errors.As(err, &redirect) || errors.Is(err, errAuthorize), err
+		return nil, errors.As(err, &redirect) || errors.Is(err, peer.ErrUnauthorized), err
 	case res.StatusCode >= 200 && res.StatusCode <= 299 && essence(res.Header) == eventStream:
 		return res.Body, false, nil
 	}

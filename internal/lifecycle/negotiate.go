@@ -95,7 +95,12 @@ func (g *Greeting) Probe(ctx context.Context, to Caller) (*Agreement, error) {
 		}
 		var refused *jsonrpc.Error
 		switch {
+		case errors.Is(err, peer.ErrUnauthorized): // whatever the server speaks
+			return nil, fmt.Errorf("discover the server: %w", err)
 		case !errors.As(err, &refused):
+			if ctx.Err() != nil {
+				err = context.Cause(ctx) // which knows how long it took
+			}
 			return nil, g.notStateless(ctx.Err() != nil || errors.Is(err, peer.ErrClosed), err.Error())
 		case refused.Code == mcp.CodeHeaderMismatch || refused.Code == mcp.CodeMissingCapability:
 			return nil, fmt.Errorf("discover the server: %w", err)

@@ -28,5 +28,9 @@ type Transport interface {
 // connection is intact.
 var ErrTooLong = errors.New("message too long")
 
+// ErrUnauthorized is what errors of [Transport] match when nothing could be had
+// that proves who is calling: another request would fare no better.
+var ErrUnauthorized = errors.New("not authorized")
+
 // ErrClosed is what calls on a closed connection return.
 var ErrClosed = errors.New("connection closed")
