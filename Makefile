@@ -33,7 +33,7 @@ build: ## Build bin/bossman
 	$(call step,build,go build -trimpath -o bin/bossman ./cmd/bossman)
 
 .PHONY: test
-test: check-fmt vet cross allocs heavy race fuzz-short ## Run everything CI runs
+test: check-fmt vet cross allocs heavy race bench-test fuzz-short ## Run everything CI runs
 	@echo "==> passed"
 	@if [ -s "$(NOT_RUN)" ]; then echo "    except for what was NOT RUN:"; sort -u "$(NOT_RUN)" | sed 's/^/    /'; fi
 
@@ -93,9 +93,13 @@ microbench: ## Run every benchmark of the Go packages
 bench: ## Compare MCP servers side by side and write bench/RESULTS.md (long)
 	cd bench && go run . -out RESULTS.md $(BENCH)
 
+.PHONY: bench-test
+bench-test: ## Vet and test the benchmark itself, with every server in it
+	$(call step,bench,.ci/bench "$(NOT_RUN)")
+
 .PHONY: bench-quick
 bench-quick: ## The same, in a minute or two, with rougher figures
-	cd bench && go run . -quiet -rounds 2 -seconds 0.2 -warmup 0.15 $(BENCH)
+	cd bench && go run . -quick $(BENCH)
 
 .PHONY: lint
 lint: vet ## Run go vet and staticcheck (fetched at the first run)

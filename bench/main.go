@@ -28,10 +28,12 @@ type options struct {
 	servers string
 	out     string
 	quiet   bool
+
+	idle, starts, least int // see contest.Conditions
 }
 
 func main() {
-	var o options
+	o := options{idle: 2000, starts: 10, least: 20}
 	flag.IntVar(&o.rounds, "rounds", 5, "how often every server runs in every cell")
 	flag.Float64Var(&o.seconds, "seconds", 1, "how long a run is measured")
 	flag.Float64Var(&o.warmup, "warmup", 1, "how long a run warms up, in seconds")
@@ -39,12 +41,38 @@ func main() {
 	flag.StringVar(&o.servers, "servers", "", "run these servers only, by name, separated by commas")
 	flag.StringVar(&o.out, "out", "", "file to write the report to, in Markdown")
 	flag.BoolVar(&o.quiet, "quiet", false, "print the table only, not each run")
+	quick := flag.Bool("quick", false, "run for a minute or two: two short rounds of most cells, without TypeScript")
 	flag.Parse()
+	if *quick {
+		o.hurry()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, o); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// hurry makes everything that was not said otherwise shorter.
+func (o *options) hurry() {
+	said := make(map[string]bool)
+	flag.Visit(func(f *flag.Flag) { said[f.Name] = true })
+	if !said["rounds"] {
+		o.rounds = 2
+	}
+	if !said["seconds"] {
+		o.seconds = 0.2
+	}
+	if !said["warmup"] {
+		o.warmup = 0.1
+	}
+	if !said["servers"] {
+		o.servers = "floor,ours,gosdk,mcpgo"
+	}
+	if !said["only"] {
+		o.only = "add|echo-64k|list|slow|cold|idle"
+	}
+	o.starts, o.least, o.quiet = 5, 5, true
 }
 
 func run(ctx context.Context, o options) error {
@@ -66,7 +94,8 @@ func run(ctx context.Context, o options) error {
 		Cells:   contest.Select(contest.Cells(), only),
 		Rounds:  o.rounds,
 		On: contest.Conditions{
-			Warmup: seconds(o.warmup), Window: seconds(o.seconds), Idle: 2000, Starts: 10, Against: against,
+			Warmup: seconds(o.warmup), Window: seconds(o.seconds), Against: against,
+			Idle: o.idle, Starts: o.starts, Least: o.least, Steps: 10_000,
 		},
 	}
 	if !o.quiet {

@@ -40,6 +40,8 @@ type Conditions struct {
 	Warmup, Window time.Duration
 	Idle           int    // how many idle sessions and streams are opened
 	Starts         int    // how often a server is started to see how long it takes
+	Least          int    // requests that a window holds, even if it takes longer
+	Steps          int    // notifications of progress that one call streams
 	Against        Server // what clients call
 }
 
@@ -59,13 +61,13 @@ func Cells() []Cell {
 	for _, t := range []transport{overStdio, overHTTP} {
 		for _, era := range []load.Era{load.Legacy, load.Modern} {
 			cells = append(cells,
-				under(t, era, course{"add-1", P50, 1, 0, load.Add}),
-				under(t, era, course{"add-64", CPU, 64, 0, load.Add}),
-				under(t, era, course{"echo-64k", CPU, 8, 0, func() *load.Work { return load.Echo(64 << 10) }}),
-				under(t, era, course{"echo-1m", CPU, 4, 0, func() *load.Work { return load.Echo(1 << 20) }}),
-				under(t, era, course{"list-500", CPU, 8, 500, func() *load.Work { return load.List(500) }}),
-				under(t, era, course{"slow-200", Rate, 200, 0, func() *load.Work { return load.Slow(10) }}),
-				under(t, era, course{"progress-10k", EventCPU, 1, 0, func() *load.Work { return load.Count(10_000) }}),
+				under(t, era, course{"add-1", P50, 1, 0, load.Add()}),
+				under(t, era, course{"add-64", CPU, 64, 0, load.Add()}),
+				under(t, era, course{"echo-64k", CPU, 8, 0, load.Echo(64 << 10)}),
+				under(t, era, course{"echo-1m", CPU, 4, 0, load.Echo(1 << 20)}),
+				under(t, era, course{"list-500", CPU, 8, 500, load.List(500)}),
+				under(t, era, course{"slow-200", Rate, 200, 0, load.Slow(10)}),
+				under(t, era, course{"progress", EventCPU, 1, 0, nil}),
 			)
 		}
 	}
@@ -84,8 +86,8 @@ type course struct {
 	name     string
 	headline Metric
 	inFlight int
-	tools    int // the server has besides those of the contract
-	work     func() *load.Work
+	tools    int        // the server has besides those of the contract
+	work     *load.Work // nil: progress, as many steps as the conditions say
 }
 
 // under is a cell in which servers are under load.
@@ -123,13 +125,12 @@ func (c course) drive(p *process, era load.Era, on Conditions) (Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	least := 20
-	if c.headline == EventCPU {
-		least = 2 // each is long
+	o := load.Options{InFlight: c.inFlight, Warmup: on.Warmup, Window: on.Window, MinRequests: on.Least, CPU: p.cpu}
+	work := c.work
+	if work == nil {
+		work, o.MinRequests = load.Count(on.Steps), 1 // each is long
 	}
-	r, err := d.Run(c.work(), load.Options{
-		InFlight: c.inFlight, Warmup: on.Warmup, Window: on.Window, MinRequests: least, CPU: p.cpu,
-	})
+	r, err := d.Run(work, o)
 	if err != nil {
 		return nil, err
 	}

@@ -46,8 +46,8 @@ func (o *Outcome) circumstances(b *strings.Builder, m measure.Machine) {
 	if m.Node != "" {
 		fmt.Fprintf(b, ", Node %s", m.Node)
 	}
-	fmt.Fprintf(b, "\n- Rounds: %d; each run: %v of warm-up, %v measured; %d idle clients; %d cold starts\n",
-		o.Rounds, o.On.Warmup, o.On.Window, o.On.Idle, o.On.Starts)
+	fmt.Fprintf(b, "\n- Rounds: %d; each run: %v of warm-up, %v measured; %d idle clients; %d cold starts; %d notifications of progress a call\n",
+		o.Rounds, o.On.Warmup, o.On.Window, o.On.Idle, o.On.Starts, o.On.Steps)
 	for _, s := range o.Servers {
 		if s.Version != "" {
 			fmt.Fprintf(b, "- `%s`: %s\n", s.Name, s.Version)
