@@ -41,7 +41,7 @@ func main() {
 	flag.StringVar(&o.servers, "servers", "", "run these servers only, by name, separated by commas")
 	flag.StringVar(&o.out, "out", "", "file to write the report to, in Markdown")
 	flag.BoolVar(&o.quiet, "quiet", false, "print the table only, not each run")
-	quick := flag.Bool("quick", false, "run for a minute or two: two short rounds of most cells, without TypeScript")
+	quick := flag.Bool("quick", false, "run for a minute or two: three short rounds of most cells, without TypeScript")
 	flag.Parse()
 	if *quick {
 		o.hurry()
@@ -58,10 +58,10 @@ func (o *options) hurry() {
 	said := make(map[string]bool)
 	flag.Visit(func(f *flag.Flag) { said[f.Name] = true })
 	if !said["rounds"] {
-		o.rounds = 2
+		o.rounds = 3
 	}
 	if !said["seconds"] {
-		o.seconds = 0.2
+		o.seconds = 0.15
 	}
 	if !said["warmup"] {
 		o.warmup = 0.1

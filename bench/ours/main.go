@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/bossman-mcp/bossman/mcp"
+	"github.com/bossman-mcp/bossman/schema"
 	"github.com/bossman-mcp/bossman/server"
 	"github.com/bossman-mcp/bossman/stdio"
 	"github.com/bossman-mcp/bossman/streamable"
@@ -93,7 +94,11 @@ func find(_ context.Context, in search) (string, error) { return in.Query, nil }
 
 func newServer(tools int) *server.Server {
 	s := server.New("ours", "1.0.0", nil)
-	server.Tool(s, "add", "Add two numbers together", add)
+	promise, err := schema.For[sum]()
+	if err != nil {
+		panic(err)
+	}
+	s.AddTool(mcp.Tool{Name: "add", Description: "Add two numbers together", OutputSchema: promise.JSON()}, server.Func(add))
 	server.Tool(s, "echo", "Say it again", echo)
 	server.Tool(s, "slow", "Sleep for a while", slow)
 	s.AddTool(mcp.Tool{Name: "count", Description: "Count and report each step"}, server.CallFunc(count))
