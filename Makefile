@@ -66,7 +66,7 @@ cross: ## Build and vet for every system in PLATFORMS, without C
 
 .PHONY: allocs
 allocs: ## Run the tests that count allocations, which the race detector adds to
-	$(call step,allocs,go test -run 'Cheap|Allocate|WithoutAllocations' ./stdio ./client ./jsonrpc ./mcp ./schema)
+	$(call step,allocs,go test -run 'Cheap|Allocate|WithoutAllocations' ./stdio ./streamable ./client ./jsonrpc ./mcp ./schema)
 
 .PHONY: heavy
 heavy: ## Run the tests whose full counts are too much for the race detector

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -119,7 +120,10 @@ func (d *instant) Close() error {
 }
 
 // A call may cost the client this much, and no more.
-const maxAllocs = 26
+const (
+	maxAllocs = 24
+	maxBytes  = 1500
+)
 
 func TestOneCallIsCheap(t *testing.T) {
 	if info, ok := debug.ReadBuildInfo(); !ok || slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
@@ -128,15 +132,32 @@ func TestOneCallIsCheap(t *testing.T) {
 	for _, era := range []string{"handshake", "stateless"} {
 		c := connect(t, &instant{}, &client.Options{Revision: era})
 		arguments := &pair{2, 40}
-		got := testing.AllocsPerRun(500, func() {
+		allocs, bytes := costOf(func() {
 			if _, err := c.CallTool(t.Context(), "add", arguments, nil); err != nil {
 				t.Error(err)
 			}
 		})
-		if got > maxAllocs {
-			t.Errorf("%s: %v allocations, at most %d are allowed", era, got, maxAllocs)
+		t.Logf("%s: %d allocations, %d bytes a call", era, allocs, bytes)
+		if allocs > maxAllocs || bytes > maxBytes {
+			t.Errorf("%s: a call costs %d allocations and %d bytes; at most %d and %d are allowed",
+				era, allocs, bytes, maxAllocs, maxBytes)
 		}
 	}
+}
+
+// costOf counts the allocations and bytes of one call, once pools are filled.
+func costOf(call func()) (allocs, bytes uint64) {
+	const calls = 2000
+	for range calls {
+		call()
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range calls {
+		call()
+	}
+	runtime.ReadMemStats(&after)
+	return (after.Mallocs - before.Mallocs) / calls, (after.TotalAlloc - before.TotalAlloc) / calls
 }
 
 func BenchmarkClientAlone(b *testing.B) {
