@@ -101,12 +101,13 @@ func run(ctx context.Context, o options) error {
 	if !o.quiet {
 		c.Log = func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 	}
+	machine := measure.ThisMachine()
 	outcome := c.Run(ctx)
 	if err := outcome.WriteRatios(os.Stdout); err != nil {
 		return err
 	}
 	if o.out != "" && ctx.Err() == nil {
-		if err := writeReport(o.out, outcome); err != nil {
+		if err := writeReport(o.out, outcome, machine); err != nil {
 			return err
 		}
 	}
@@ -116,12 +117,12 @@ func run(ctx context.Context, o options) error {
 	return ctx.Err()
 }
 
-func writeReport(path string, outcome *contest.Outcome) error {
+func writeReport(path string, outcome *contest.Outcome, machine measure.Machine) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(outcome.WriteReport(f, measure.ThisMachine()), f.Close())
+	return errors.Join(outcome.WriteReport(f, machine), f.Close())
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

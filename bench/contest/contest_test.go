@@ -151,11 +151,11 @@ func TestTheOrderChangesFromRoundToRound(t *testing.T) {
 func TestTheReportHoldsWhatAReaderNeeds(t *testing.T) {
 	o := run(t, scripted("stdio/modern/add-64", CPU, map[string][]float64{Floor: {1, 1, 1}, Ours: {4, 5, 6}, GoSDK: {200, 200, 0}}))
 	var b strings.Builder
-	if err := o.WriteReport(&b, measure.Machine{System: "plan9/mips", Cores: 3, CPU: "abacus", Go: "go9", Node: "8"}); err != nil {
+	if err := o.WriteReport(&b, measure.Machine{System: "plan9/mips", Cores: 3, CPU: "abacus", Go: "go9", Node: "8", Load: "0.50"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"plan9/mips, 3 cores, abacus; go9, Node 8", "Rounds: 3", "`gosdk`: version of gosdk",
+		"plan9/mips, 3 cores, abacus; go9, Node 8; load average 0.50 before", "Rounds: 3", "`gosdk`: version of gosdk",
 		"| stdio/modern/add-64 | CPU µs/request | 5.00 | 5.00× (4.00×–6.00×), ≤ 6.00× ✓ |",
 		"| stdio/modern/add-64 | 1.00 | 5.00 | 200 |  |",
 		"- gosdk, stdio/modern/add-64, round 3: out of breath\n",

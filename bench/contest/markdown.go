@@ -46,6 +46,9 @@ func (o *Outcome) circumstances(b *strings.Builder, m measure.Machine) {
 	if m.Node != "" {
 		fmt.Fprintf(b, ", Node %s", m.Node)
 	}
+	if m.Load != "" {
+		fmt.Fprintf(b, "; load average %s before the first run", m.Load)
+	}
 	fmt.Fprintf(b, "\n- Rounds: %d; each run: %v of warm-up, %v measured; %d idle clients; %d cold starts; %d notifications of progress a call\n",
 		o.Rounds, o.On.Warmup, o.On.Window, o.On.Idle, o.On.Starts, o.On.Steps)
 	for _, s := range o.Servers {

@@ -15,6 +15,7 @@ type Machine struct {
 	Cores  int
 	Go     string
 	Node   string // empty: there is none
+	Load   string // the average number of processes that wanted to run lately; empty: not known
 }
 
 // ThisMachine describes the machine that the program runs on.
@@ -27,6 +28,9 @@ func ThisMachine() Machine {
 				break
 			}
 		}
+	}
+	if loads, err := os.ReadFile("/proc/loadavg"); err == nil {
+		m.Load, _, _ = strings.Cut(string(loads), " ")
 	}
 	if out, err := exec.Command("node", "--version").Output(); err == nil {
 		m.Node = strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
