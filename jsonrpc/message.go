@@ -41,13 +41,67 @@ func IsBatch(text []byte) bool {
 // be read, the method, if only the params are wrong, and Result or Error if it
 // was meant as a response, which nobody must answer.
 func Parse(text []byte) (Message, error) {
-	e := envelopes.Get().(*envelope)
-	defer e.release()
-	if err := jsonscan.CheckMembers(text, MaxDepth, e.visit); err != nil {
+	p := parsers.Get().(*Parser)
+	m, err := p.Parse(text)
+	p.Forget()
+	parsers.Put(p)
+	return m, err
+}
+
+var parsers = sync.Pool{New: func() any { return new(Parser) }}
+
+// Parser is [Parse] for many messages, one at a time: it keeps what it needs from
+// one to the next. The zero Parser is ready.
+type Parser struct {
+	// Deep is how many levels of Params [Parser.Members] tells of. 0: none.
+	Deep int
+
+	checker jsonscan.Checker
+	members []Member // nil: they are not known
+}
+
+// Member is a member of a request's params, or of an object in them.
+type Member = jsonscan.Part
+
+// Members returns the members of the last message's Params, which have the depth 2,
+// and of objects in them, each object's before the member that it is. It is nil if
+// they are not known, since there are too many or the parser was not told to look.
+// The slice holds until the next message, or until Forget.
+func (p *Parser) Members() []Member { return p.members }
+
+// Forget lets go of the last message.
+func (p *Parser) Forget() {
+	p.members = nil
+	p.checker.Forget()
+}
+
+// Parse is [Parse].
+func (p *Parser) Parse(text []byte) (Message, error) {
+	p.members = nil
+	parts, err := p.checker.Parts(text, MaxDepth, 1+p.Deep)
+	if err != nil {
 		return Message{}, ParseError(err)
 	}
 	if jsonscan.KindOf(jsonscan.Trim(text)) != jsonscan.Object {
 		return Message{}, InvalidRequest("a message must be an object")
+	}
+	var e envelope
+	if parts == nil {
+		for name, value := range jsonscan.Members(text) {
+			e.take(name, value)
+		}
+		return e.message()
+	}
+	from := 0 // where the parts of the next member begin
+	for i := range parts {
+		if parts[i].Depth > 1 {
+			continue
+		}
+		e.take(parts[i].Name, parts[i].Value)
+		if p.Deep > 0 && string(parts[i].Name) == "params" {
+			p.members = parts[from:i]
+		}
+		from = i + 1
 	}
 	return e.message()
 }
@@ -77,20 +131,6 @@ func ParseBatch(text []byte, most int) ([]jsontext.Value, error) {
 // envelope holds the raw members of one message.
 type envelope struct {
 	version, id, method, params, result, error []byte
-
-	visit func(name, value []byte) // take, bound once and not for each message
-}
-
-var envelopes = sync.Pool{New: func() any {
-	e := new(envelope)
-	e.visit = e.take
-	return e
-}}
-
-// release gives the envelope back without the text it pointed to.
-func (e *envelope) release() {
-	*e = envelope{visit: e.visit}
-	envelopes.Put(e)
 }
 
 func (e *envelope) take(name, value []byte) {

@@ -22,35 +22,66 @@ func (e *SyntaxError) Error() string {
 // space around it allowed, nested at most maxDepth deep. The error is a
 // [*SyntaxError].
 func Check(data []byte, maxDepth int) error {
-	return CheckMembers(data, maxDepth, nil)
-}
-
-// CheckMembers is [Check] that also shows each member of the outermost object
-// to visit, once it is known to be good: one pass finds an envelope's parts.
-// The name is unescaped. Both slices end where their capacity does. What visit
-// saw counts only if the error is nil, since what follows a good member may be
-// bad.
-func CheckMembers(data []byte, maxDepth int, visit func(name, value []byte)) error {
-	c := checkers.Get().(*checker)
-	*c = checker{data: data, maxDepth: maxDepth, visit: visit, names: c.names[:0]}
-	err := c.whole()
-	c.data, c.visit = nil, nil
+	c := checkers.Get().(*Checker)
+	err := c.check(data, maxDepth, 0)
 	checkers.Put(c)
 	return err
 }
 
-// checkers keeps the room for member names from one walk to the next.
-var checkers = sync.Pool{New: func() any { return new(checker) }}
+var checkers = sync.Pool{New: func() any { return new(Checker) }}
 
-// checker is one walk over data. Its methods return false once what is set.
-type checker struct {
+// Checker is [Check] for many texts, one at a time: it keeps the room that it
+// needs from one to the next. The zero Checker is ready.
+type Checker struct {
 	data     []byte
 	pos      int
 	maxDepth int
 	what     string // why the walk stopped
 
 	names []span // member names of the open objects, innermost last
-	visit func(name, value []byte)
+	deep  int    // how deep parts are listed
+	parts []Part
+	more  bool // there were more parts than are kept
+}
+
+// Part is a member of an object near the root of a text.
+type Part struct {
+	Depth int // of the object: 1 for the outermost
+	Name  []byte
+	Value []byte
+}
+
+// maxParts is how many parts are kept. Honest messages have fewer.
+const maxParts = 40
+
+// Parts is [Check] that also lists the members of the outermost object, and of
+// objects in it that are nested at most deep, so that one pass finds whatever
+// stands near the root. An object's members come before the member that it is.
+// Names are unescaped; the slices end where their capacity does. The list is the
+// Checker's own and holds until its next use, or until Forget. It is nil when there
+// are too many parts: then the text must be walked.
+func (c *Checker) Parts(data []byte, maxDepth, deep int) ([]Part, error) {
+	if err := c.check(data, maxDepth, deep); err != nil || c.more {
+		return nil, err
+	}
+	if c.parts == nil {
+		c.parts = make([]Part, 0, maxParts)
+	}
+	return c.parts, nil
+}
+
+// Forget lets go of the last text.
+func (c *Checker) Forget() {
+	clear(c.parts)
+	c.parts = c.parts[:0]
+}
+
+func (c *Checker) check(data []byte, maxDepth, deep int) error {
+	c.Forget()
+	*c = Checker{data: data, maxDepth: maxDepth, deep: deep, names: c.names[:0], parts: c.parts}
+	err := c.whole()
+	c.data = nil
+	return err
 }
 
 // span is a member name: the text between its quotes.
@@ -59,7 +90,7 @@ type span struct {
 	escaped  bool
 }
 
-func (c *checker) whole() error {
+func (c *Checker) whole() error {
 	c.skipSpace()
 	if !c.value(0) {
 		return c.err()
@@ -72,16 +103,16 @@ func (c *checker) whole() error {
 	return nil
 }
 
-func (c *checker) err() error { return &SyntaxError{Offset: c.pos, What: c.what} }
+func (c *Checker) err() error { return &SyntaxError{Offset: c.pos, What: c.what} }
 
-func (c *checker) fail(what string) bool {
+func (c *Checker) fail(what string) bool {
 	if c.what == "" {
 		c.what = what
 	}
 	return false
 }
 
-func (c *checker) skipSpace() {
+func (c *Checker) skipSpace() {
 	for c.pos < len(c.data) && isSpace(c.data[c.pos]) {
 		c.pos++
 	}
@@ -89,7 +120,7 @@ func (c *checker) skipSpace() {
 
 func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\r' || b == '\t' }
 
-func (c *checker) value(depth int) bool {
+func (c *Checker) value(depth int) bool {
 	if c.pos >= len(c.data) {
 		return c.fail("unexpected end")
 	}
@@ -115,7 +146,7 @@ func (c *checker) value(depth int) bool {
 	}
 }
 
-func (c *checker) literal(want string) bool {
+func (c *Checker) literal(want string) bool {
 	if len(c.data)-c.pos < len(want) || string(c.data[c.pos:c.pos+len(want)]) != want {
 		return c.fail("unknown literal")
 	}
@@ -123,7 +154,7 @@ func (c *checker) literal(want string) bool {
 	return true
 }
 
-func (c *checker) array(depth int) bool {
+func (c *Checker) array(depth int) bool {
 	if depth > c.maxDepth {
 		return c.fail(fmt.Sprintf("nested more than %d deep", c.maxDepth))
 	}
@@ -144,7 +175,7 @@ func (c *checker) array(depth int) bool {
 	}
 }
 
-func (c *checker) object(depth int) bool {
+func (c *Checker) object(depth int) bool {
 	if depth > c.maxDepth {
 		return c.fail(fmt.Sprintf("nested more than %d deep", c.maxDepth))
 	}
@@ -179,8 +210,8 @@ func (c *checker) object(depth int) bool {
 		if !c.value(depth) {
 			return false
 		}
-		if depth == 1 && c.visit != nil {
-			c.show(name, c.data[at:c.pos:c.pos])
+		if depth <= c.deep {
+			c.list(depth, name, c.data[at:c.pos:c.pos])
 		}
 		done, ok := c.next('}')
 		if done || !ok {
@@ -190,17 +221,21 @@ func (c *checker) object(depth int) bool {
 	}
 }
 
-func (c *checker) show(name span, value []byte) {
+func (c *Checker) list(depth int, name span, value []byte) {
+	if len(c.parts) == maxParts {
+		c.more = true
+		return
+	}
 	text := c.data[name.from:name.to:name.to]
 	if name.escaped {
 		text = appendUnescaped(nil, text)
 	}
-	c.visit(text, value)
+	c.parts = append(c.parts, Part{depth, text, value})
 }
 
 // next steps over what follows a value in a container: the closing byte, which
 // ends it, or a comma.
-func (c *checker) next(closing byte) (done, ok bool) {
+func (c *Checker) next(closing byte) (done, ok bool) {
 	c.skipSpace()
 	if c.pos >= len(c.data) {
 		return false, c.fail("unexpected end")
@@ -221,7 +256,7 @@ func (c *checker) next(closing byte) (done, ok bool) {
 // keeps the work linear.
 const few = 12
 
-func (c *checker) unique(name span, first int, seen map[string]struct{}) (map[string]struct{}, bool) {
+func (c *Checker) unique(name span, first int, seen map[string]struct{}) (map[string]struct{}, bool) {
 	own := c.names[first:]
 	if seen == nil && len(own) < few {
 		for _, other := range own {
@@ -246,14 +281,14 @@ func (c *checker) unique(name span, first int, seen map[string]struct{}) (map[st
 	return seen, true
 }
 
-func (c *checker) sameName(a, b span) bool {
+func (c *Checker) sameName(a, b span) bool {
 	if a.escaped || b.escaped {
 		return c.nameText(a) == c.nameText(b)
 	}
 	return bytes.Equal(c.data[a.from:a.to], c.data[b.from:b.to])
 }
 
-func (c *checker) nameText(s span) string {
+func (c *Checker) nameText(s span) string {
 	if s.escaped {
 		return string(appendUnescaped(nil, c.data[s.from:s.to]))
 	}
@@ -261,7 +296,7 @@ func (c *checker) nameText(s span) string {
 }
 
 // string steps over the string at pos and returns what stands between its quotes.
-func (c *checker) string() (span, bool) {
+func (c *Checker) string() (span, bool) {
 	c.pos++
 	s := span{from: c.pos}
 	for {
@@ -292,7 +327,7 @@ func (c *checker) string() (span, bool) {
 }
 
 // skipPlain steps over bytes that need no second look, eight at a time.
-func (c *checker) skipPlain() {
+func (c *Checker) skipPlain() {
 	rest := c.data[c.pos:]
 	for len(rest) >= 8 {
 		if at := firstSpecial(binary.LittleEndian.Uint64(rest)); at < 8 {
@@ -307,7 +342,7 @@ func (c *checker) skipPlain() {
 	c.pos = len(c.data) - len(rest)
 }
 
-func (c *checker) escape() bool {
+func (c *Checker) escape() bool {
 	if c.pos+1 >= len(c.data) {
 		return c.fail("unterminated string")
 	}
@@ -358,7 +393,7 @@ func hex4(b []byte) (rune, bool) {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-func (c *checker) number() bool {
+func (c *Checker) number() bool {
 	if c.data[c.pos] == '-' {
 		c.pos++
 	}
@@ -384,7 +419,7 @@ func (c *checker) number() bool {
 	return true
 }
 
-func (c *checker) digits() bool {
+func (c *Checker) digits() bool {
 	from := c.pos
 	for c.pos < len(c.data) && isDigit(c.data[c.pos]) {
 		c.pos++

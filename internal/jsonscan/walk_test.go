@@ -20,30 +20,46 @@ func TestAppendingToAPartDoesNotReachTheRest(t *testing.T) {
 	for value := range jsonscan.Elements(arr) {
 		_ = append(value, '#')
 	}
-	err := jsonscan.CheckMembers(obj, 10, func(name, value []byte) {
-		_, _ = append(name, '#'), append(value, '#')
-	})
+	parts, err := new(jsonscan.Checker).Parts(obj, 10, 3)
+	for _, part := range parts {
+		_, _ = append(part.Name, '#'), append(part.Value, '#')
+	}
 	if string(obj) != object || string(arr) != array || err != nil {
 		t.Errorf("the texts became %s and %s: %v", obj, arr, err)
 	}
 }
 
-func TestCheckMembersShowsTheOutermostObjectOnly(t *testing.T) {
+func TestPartsListsMembersNearTheRoot(t *testing.T) {
+	var c jsonscan.Checker
 	for _, tc := range []struct{ name, text, want string }{
-		{"an object", ` { "a" : 1 , "b\u0062" : { "c" : [ {"d":2} ] } } `, `a=1 bb={ "c" : [ {"d":2} ] }`},
+		{"an object", ` { "a" : 1 , "b\u0062" : { "c" : [ {"d":2} ] } } `, `1a=1 2c=[ {"d":2} ] 1bb={ "c" : [ {"d":2} ] }`},
+		{"objects in objects, as deep as was asked for", `{"a":{"b":{"c":{"d":1}}},"e":2}`, `3c={"d":1} 2b={"c":{"d":1}} 1a={"b":{"c":{"d":1}}} 1e=2`},
 		{"an empty object", `{}`, ``},
-		{"an array of objects", `[{"a":1}]`, ``},
+		{"an array of objects", `[{"a":1}]`, `2a=1`},
 		{"a string", `"a"`, ``},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var got []string
-			err := jsonscan.CheckMembers([]byte(tc.text), 10, func(name, value []byte) {
-				got = append(got, string(name)+"="+string(value))
-			})
-			if s := strings.Join(got, " "); s != tc.want || err != nil {
+			parts, err := c.Parts([]byte(tc.text), 10, 3)
+			for _, p := range parts {
+				got = append(got, fmt.Sprintf("%d%s=%s", p.Depth, p.Name, p.Value))
+			}
+			if s := strings.Join(got, " "); s != tc.want || err != nil || parts == nil {
 				t.Errorf("got %s, %v; want %s", s, err, tc.want)
 			}
 		})
+	}
+	for _, text := range []string{`{"a":1,}`, `{"a":1} x`, `{"a":1,"a":2}`} {
+		if parts, err := c.Parts([]byte(text), 10, 3); err == nil || parts != nil {
+			t.Errorf("%s has the parts %v", text, parts)
+		}
+	}
+	var many []string
+	for i := range 1000 {
+		many = append(many, fmt.Sprintf(`"%d":{"x":1}`, i))
+	}
+	if parts, err := c.Parts([]byte("{"+strings.Join(many, ",")+"}"), 10, 3); err != nil || parts != nil {
+		t.Errorf("%d parts of too many, %v", len(parts), err)
 	}
 }
 

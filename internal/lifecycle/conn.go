@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/jsonrpc/peer"
 	"github.com/bossman-mcp/bossman/mcp"
 )
@@ -68,9 +69,13 @@ type received struct {
 
 // kind reads what doors will look at, and tells tools apart: each takes its own
 // time.
-func (c *Conn) kind(r *peer.Request) []byte {
+func (c *Conn) kind(r *peer.Request, members []jsonrpc.Member) []byte {
 	in := &received{Incoming: Incoming{ID: r.ID, Method: r.Method, Params: r.Params, Principal: c.principal, Notify: r.Notify}}
-	in.parts.read(r.Params)
+	if members != nil {
+		in.parts.pick(members)
+	} else {
+		in.parts.read(r.Params)
+	}
 	in.Incoming.parts = &in.parts
 	r.Note = &in.Incoming
 	if r.Method == mcp.MethodCallTool {

@@ -97,37 +97,61 @@ func (in *Incoming) fields() *fields {
 	return in.parts
 }
 
-// read finds them in one walk.
+// read finds them in a walk over params.
 func (f *fields) read(params jsontext.Value) {
 	for name, value := range jsonscan.Members(params) {
-		switch string(name) {
-		case "name":
-			f.name = value
-		case "_meta":
-			f.meta = value
-			f.readMeta()
-		case "inputResponses":
-			f.inputResponses = value
-		case "requestState":
-			f.requestState = value
+		if f.take(name, value) {
+			for name, value := range jsonscan.Members(value) {
+				f.takeMeta(name, value)
+			}
 		}
 	}
 }
 
-func (f *fields) readMeta() {
-	for name, value := range jsonscan.Members(f.meta) {
-		switch string(name) {
-		case mcp.MetaProtocolVersion:
-			f.version = value
-		case mcp.MetaClientInfo:
-			f.clientInfo = value
-		case mcp.MetaClientCapabilities:
-			f.capabilities = value
-		case mcp.MetaLogLevel:
-			f.logLevel = value
-		case mcp.MetaProgressToken:
-			f.progressToken = value
+// pick finds them among members that are known from the first look at the message.
+func (f *fields) pick(members []jsonrpc.Member) {
+	from := 0 // where the members of the next object begin
+	for i := range members {
+		if members[i].Depth > 2 {
+			continue
 		}
+		if f.take(members[i].Name, members[i].Value) {
+			for _, m := range members[from:i] {
+				f.takeMeta(m.Name, m.Value)
+			}
+		}
+		from = i + 1
+	}
+}
+
+// take takes a member of params, and reports whether it is _meta.
+func (f *fields) take(name, value []byte) (isMeta bool) {
+	switch string(name) {
+	case "name":
+		f.name = value
+	case "_meta":
+		f.meta = value
+		return true
+	case "inputResponses":
+		f.inputResponses = value
+	case "requestState":
+		f.requestState = value
+	}
+	return false
+}
+
+func (f *fields) takeMeta(name, value []byte) {
+	switch string(name) {
+	case mcp.MetaProtocolVersion:
+		f.version = value
+	case mcp.MetaClientInfo:
+		f.clientInfo = value
+	case mcp.MetaClientCapabilities:
+		f.capabilities = value
+	case mcp.MetaLogLevel:
+		f.logLevel = value
+	case mcp.MetaProgressToken:
+		f.progressToken = value
 	}
 }
 

@@ -108,11 +108,7 @@ func (p *Peer) serve(ctx context.Context, m *jsonrpc.Message, to sink) (reading 
 		return true
 	}
 	to.enter()
-	var kind []byte
-	if p.opts.Kind != nil {
-		kind = p.opts.Kind(r)
-	}
-	r.pace = p.paces.of(r.Method, kind)
+	r.pace = p.paces.of(r.Method, p.kind(r))
 	_, alone := to.(wire) // and not part of a batch, the rest of which waits to be read
 	switch {
 	case p.opts.InOrder != nil && p.opts.InOrder(m.Method):
@@ -123,6 +119,14 @@ func (p *Peer) serve(ctx context.Context, m *jsonrpc.Message, to sink) (reading 
 		go p.answer(r) // Run waits for it: admit has added it to the table's work
 	}
 	return true
+}
+
+func (p *Peer) kind(r *Request) []byte {
+	if p.opts.Kind == nil {
+		return nil
+	}
+	defer p.parser.Forget() // or an idle connection would keep its last message
+	return p.opts.Kind(r, p.parser.Members())
 }
 
 func (p *Peer) answer(r *Request) {

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/jsonrpc/peer"
 )
 
@@ -271,10 +272,16 @@ func TestKindsTellRequestsOfOneMethodApart(t *testing.T) {
 			}
 			there = append(there, onTheReader())
 			return struct{}{}, nil
-		}), &peer.Options{Kind: func(r *peer.Request) []byte {
+		}), &peer.Options{Kind: func(r *peer.Request, members []jsonrpc.Member) []byte {
+			if string(r.Params) == `{"a":{"b":1}}` && (len(members) != 2 || string(members[0].Name) != "b" || string(members[1].Value) != `{"b":1}`) {
+				t.Errorf("the members are %v", members)
+			}
 			r.Note = "seen"
 			return []byte(r.ID.String())
 		}})
+		far.send(`{"jsonrpc":"2.0","id":"first","method":"work","params":{"a":{"b":1}}}`)
+		far.want(empty(`"first"`))
+		there = nil
 		far.train("work") // each with an id, and so a kind, of its own
 		for range 10 {
 			far.send(request(`"same"`, "work"))

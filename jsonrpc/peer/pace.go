@@ -7,15 +7,18 @@ import (
 
 // pace is what is known of how long requests of one kind take.
 type pace struct {
-	quick atomic.Int32 // how many in a row were short, up to trials
+	trust atomic.Int32 // that the next is short; one for each that was
 }
 
 const (
 	// short is how long a request may take that the reading goroutine answers
 	// itself: less than it costs others to wait for it.
 	short = 50 * time.Microsecond
-	// trials is how many requests of a kind must have been short in a row.
-	trials = 4
+	// enough is the trust that it takes, and most the trust there can be. A request
+	// that was not short costs enough of it: one of them among many is an accident,
+	// of a machine that is busy perhaps.
+	enough = 4
+	most   = 2 * enough
 	// maxKinds is how many kinds are told apart. Those that come later have a
 	// goroutine for each request: names that somebody makes up cost no memory.
 	maxKinds = 1_000
@@ -23,23 +26,28 @@ const (
 
 // isShort reports whether the next request may be expected to be short. Of a kind
 // that is not known it is not.
-func (p *pace) isShort() bool { return p != nil && p.quick.Load() == trials }
+func (p *pace) isShort() bool { return p != nil && p.trust.Load() >= enough }
 
-// note learns from a request that took so long.
+// note learns from a request that took so long. Of many at once some may count as
+// one.
 func (p *pace) note(took time.Duration) {
+	if p == nil {
+		return
+	}
+	trust := p.trust.Load()
+	next := min(trust+1, most)
 	if took >= short {
-		p.tooLong()
-	} else if p != nil {
-		if quick := p.quick.Load(); quick < trials {
-			p.quick.CompareAndSwap(quick, quick+1)
-		}
+		next = max(trust-enough, 0)
+	}
+	if next != trust {
+		p.trust.CompareAndSwap(trust, next)
 	}
 }
 
-// tooLong notes that a request was not short, or is not going to be.
+// tooLong notes that a request holds others up.
 func (p *pace) tooLong() {
 	if p != nil {
-		p.quick.Store(0)
+		p.trust.Store(0)
 	}
 }
 

@@ -35,8 +35,10 @@ type Options struct {
 	InOrder func(method string) bool
 	// Kind tells which requests may be expected to take equally long, such as the
 	// calls of one tool. It is called on the reading goroutine, before Answer, and
-	// may leave a note in the request. Nil, and a nil kind: the method is the kind.
-	Kind func(r *Request) []byte
+	// may leave a note in the request. Members are those of the params and of objects
+	// in them, see [jsonrpc.Parser], nil if they are not known; Kind must not keep
+	// the slice. Nil, and a nil kind: the method is the kind.
+	Kind func(r *Request, members []jsonrpc.Member) []byte
 	// Batches reports whether the other side may send a batch now. Nil: never.
 	Batches func() bool
 	// OnEnd is called once no more input will be read, before Run waits for the
@@ -73,9 +75,10 @@ type Peer struct {
 
 	table   table
 	desk    desk
-	paces   paces         // the reader's own
-	closing chan struct{} // closed by Close
-	once    sync.Once     // closes closing
+	paces   paces          // the reader's own
+	parser  jsonrpc.Parser // the reader's own
+	closing chan struct{}  // closed by Close
+	once    sync.Once      // closes closing
 }
 
 // New returns the peer that speaks over t and lets h answer. It does nothing
@@ -97,6 +100,9 @@ func New(t Transport, h Handler, opts *Options) *Peer {
 	}
 	if p.log = p.opts.Logger; p.log == nil {
 		p.log = slog.Default()
+	}
+	if p.opts.Kind != nil {
+		p.parser.Deep = 2
 	}
 	p.table.init()
 	return p
@@ -233,7 +239,7 @@ func (w wire) put(ctx context.Context, response []byte) {
 
 // take serves one message. It reports whether this goroutine still reads.
 func (p *Peer) take(ctx context.Context, text []byte, to sink) (reading bool) {
-	m, err := jsonrpc.Parse(text)
+	m, err := p.parser.Parse(text)
 	isAnswer := m.Result != nil || m.Error != nil
 	switch {
 	case isAnswer:
