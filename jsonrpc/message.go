@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -58,6 +59,7 @@ type Parser struct {
 
 	checker jsonscan.Checker
 	members []Member // nil: they are not known
+	method  string   // of the last request: mostly the next has the same
 }
 
 // Member is a member of a request's params, or of an object in them.
@@ -85,7 +87,7 @@ func (p *Parser) Parse(text []byte) (Message, error) {
 	if jsonscan.KindOf(jsonscan.Trim(text)) != jsonscan.Object {
 		return Message{}, InvalidRequest("a message must be an object")
 	}
-	var e envelope
+	e := envelope{lastMethod: &p.method}
 	if parts == nil {
 		for name, value := range jsonscan.Members(text) {
 			e.take(name, value)
@@ -131,6 +133,8 @@ func ParseBatch(text []byte, most int) ([]jsontext.Value, error) {
 // envelope holds the raw members of one message.
 type envelope struct {
 	version, id, method, params, result, error []byte
+
+	lastMethod *string
 }
 
 func (e *envelope) take(name, value []byte) {
@@ -173,7 +177,7 @@ func (e *envelope) message() (m Message, err error) {
 	case jsonscan.KindOf(e.method) != jsonscan.String:
 		return m, InvalidRequest("method must be a string")
 	}
-	if m.Method = jsonscan.Unquote(e.method); m.Method == "" {
+	if m.Method = e.readMethod(); m.Method == "" {
 		return m, InvalidRequest("method must not be empty")
 	}
 	switch jsonscan.KindOf(e.params) {
@@ -184,6 +188,19 @@ func (e *envelope) message() (m Message, err error) {
 		return m, InvalidParams("params must be an object")
 	}
 	return m, nil
+}
+
+// readMethod reads the method, which is a string, without making a new one if it
+// is the last message's.
+func (e *envelope) readMethod() string {
+	if string(e.method[1:len(e.method)-1]) == *e.lastMethod {
+		return *e.lastMethod
+	}
+	method := jsonscan.Unquote(e.method)
+	if len(method) <= maxID && strings.IndexByte(method, '\\') < 0 { // or it could be mistaken for an escape
+		*e.lastMethod = method
+	}
+	return method
 }
 
 // response reads the rest of a message that has a result or an error and no

@@ -87,7 +87,7 @@ func rendering[Out any]() (*schema.Schema, func(Out) (*mcp.CallToolResult, error
 
 // structured puts out's JSON into a result, as itself and as text.
 func structured[Out any](codec *plain.Codec, out Out) (*mcp.CallToolResult, error) {
-	text, ok := codec.Append(nil, reflect.ValueOf(&out).Elem())
+	text, ok := codec.Append(make([]byte, 0, 64), reflect.ValueOf(&out).Elem())
 	if !ok {
 		var err error
 		if text, err = json.Marshal(out); err != nil {

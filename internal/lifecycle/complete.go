@@ -13,14 +13,16 @@ import (
 )
 
 // shape gives a result the members that every result of the stateless era has.
-func (d *Stateless) shape(ctx context.Context, method string, result any) (any, error) {
+func (d *Stateless) shape(ctx context.Context, in *Incoming, result any) (any, error) {
 	opening := d.opening(ctx)
 	memo, ok := result.(*mcp.Memo)
 	if !ok {
-		return completed{d.withVersions(result), opening, method}, nil
+		done := &in.space().done
+		*done = completed{d.withVersions(result), opening, in.Method}
+		return done, nil
 	}
 	text, err := memo.Text(d.rev.Name, func(result any) ([]byte, error) {
-		return completed{d.withVersions(result), opening, method}.AppendJSON(nil)
+		return completed{d.withVersions(result), opening, in.Method}.AppendJSON(nil)
 	})
 	return jsontext.Value(text), err
 }

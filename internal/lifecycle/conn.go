@@ -65,6 +65,7 @@ func (c *Conn) batches() bool {
 type received struct {
 	Incoming
 	parts fields
+	room  room
 }
 
 // kind reads what doors will look at, and tells tools apart: each takes its own
@@ -76,7 +77,7 @@ func (c *Conn) kind(r *peer.Request, members []jsonrpc.Member) []byte {
 	} else {
 		in.parts.read(r.Params)
 	}
-	in.Incoming.parts = &in.parts
+	in.Incoming.parts, in.Incoming.room = &in.parts, &in.room
 	r.Note = &in.Incoming
 	if r.Method == mcp.MethodCallTool {
 		return in.parts.name

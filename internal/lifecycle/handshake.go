@@ -153,7 +153,8 @@ func (d *Handshake) call(in *Incoming) (*mcp.Call, *revision.Revision, error) {
 	if opensSession(in.Method) && d.state != operating {
 		return nil, nil, d.tooSoonLocked(in.Method)
 	}
-	call := &mcp.Call{
+	call := &in.space().call
+	*call = mcp.Call{
 		Method: in.Method, Params: in.Params, Client: d.client, Principal: in.Principal,
 		ProgressToken: f.progressToken, LogLevel: d.logLevel, Meta: f.meta, Hangup: in.Hangup,
 	}

@@ -30,6 +30,20 @@ type Incoming struct {
 	Hangup func()
 
 	parts *fields // of Params; nil until they were read
+	room  *room   // for what doors make of the request; nil: they find their own
+}
+
+// room is for what every request needs once, so that it is allocated together.
+type room struct {
+	call mcp.Call
+	done completed
+}
+
+func (in *Incoming) space() *room {
+	if in.room == nil {
+		in.room = new(room)
+	}
+	return in.room
 }
 
 // Held is the result of a request that stays open: a subscription. The transport

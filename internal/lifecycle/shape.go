@@ -83,21 +83,27 @@ func each[T any](list []T, change func(*T)) []T {
 	return out
 }
 
+// olderToolResult returns r itself if it can stand as it is, as most can.
 func olderToolResult(rev *revision.Revision, r *mcp.CallToolResult) *mcp.CallToolResult {
-	c := *r
-	c.ResultType = ""
-	if !rev.Structured || !rev.AnyOutput && jsonscan.KindOf(c.StructuredContent) != jsonscan.Object {
-		c.StructuredContent = nil
+	structured := r.StructuredContent
+	if !rev.Structured || !rev.AnyOutput && jsonscan.KindOf(structured) != jsonscan.Object {
+		structured = nil
 	}
+	contents := r.Content
 	for i, content := range r.Content {
 		shaped := olderContent(rev, content)
 		if shaped != content {
-			if &c.Content[0] == &r.Content[0] {
-				c.Content = append(mcp.Contents(nil), r.Content...)
+			if &contents[0] == &r.Content[0] {
+				contents = append(mcp.Contents(nil), r.Content...)
 			}
-			c.Content[i] = shaped
+			contents[i] = shaped
 		}
 	}
+	if r.ResultType == "" && len(structured) == len(r.StructuredContent) && (len(contents) == 0 || &contents[0] == &r.Content[0]) {
+		return r
+	}
+	c := *r
+	c.ResultType, c.Content, c.StructuredContent = "", contents, structured
 	return &c
 }
 

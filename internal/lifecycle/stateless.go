@@ -71,7 +71,7 @@ func (d *Stateless) Answer(ctx context.Context, in *Incoming) (any, error) {
 	if err != nil {
 		return nil, wireError(d.rev, err)
 	}
-	return d.shape(ctx, in.Method, result)
+	return d.shape(ctx, in, result)
 }
 
 // retired are the methods of the handshake era that have no place here, whatever
@@ -121,7 +121,8 @@ func (d *Stateless) call(in *Incoming, f *fields) (*mcp.Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	call := &mcp.Call{
+	call := &in.space().call
+	*call = mcp.Call{
 		Method: in.Method, Params: in.Params, Client: client, Principal: in.Principal,
 		ProgressToken: f.progressToken, Meta: f.meta, Notify: in.Notify,
 	}
@@ -221,7 +222,7 @@ func (d *Stateless) listen(ctx context.Context, in *Incoming, call *mcp.Call) (a
 	}
 	sub, ok := result.(*mcp.Subscription)
 	if !ok {
-		return d.shape(ctx, in.Method, result)
+		return d.shape(ctx, in, result)
 	}
 	ack := &mcp.SubscriptionsAcknowledgedParams{Meta: mark, Notifications: sub.Filter}
 	if err := in.Notify(ctx, mcp.NotificationSubscriptionsAcknowledged, ack); err != nil {

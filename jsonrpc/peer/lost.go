@@ -26,8 +26,11 @@ func (e *LostError) Unwrap() error { return e.Err }
 // lost reports whether err is the loss of one answer, after failing the call that
 // waits for it.
 func (p *Peer) lost(err error) bool {
+	if err == nil {
+		return false
+	}
 	var l *LostError
-	if err == nil || !errors.As(err, &l) {
+	if !errors.As(err, &l) {
 		return false
 	}
 	p.table.lose(l)
