@@ -6,19 +6,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bossman-mcp/bossman/internal/sse"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
 )
 
-// exchange is one HTTP request and the way to answer it. Only one goroutine at a
-// time may write.
+// exchange is one HTTP request and the way to answer it: by one goroutine, or by
+// a feed.
 type exchange struct {
 	e         *Endpoint
 	w         http.ResponseWriter
 	r         *http.Request
 	control   *http.ResponseController
 	principal *mcp.Principal // nil where nobody checked
+	outlive   func() bool    // see lasting; nil for most
 }
 
 // Header values that never change, so that answers can share them.
@@ -82,33 +82,6 @@ func (x *exchange) status(code int) {
 	x.patience()
 	x.w.WriteHeader(code)
 	x.settle(nil)
-}
-
-// stream begins an event stream.
-func (x *exchange) stream() {
-	h := x.w.Header()
-	h["Content-Type"] = typeEvents
-	h["Cache-Control"] = noCache
-	h["X-Accel-Buffering"] = unbuffered
-	x.w.WriteHeader(http.StatusOK)
-}
-
-// send writes a part of an event stream and sees it off.
-func (x *exchange) send(text []byte) error {
-	x.patience()
-	if _, err := x.w.Write(text); err != nil {
-		return err
-	}
-	return x.control.Flush()
-}
-
-// message writes one message as an event.
-func (x *exchange) message(event *sse.Event) error {
-	buf := buffers.Get().(*[]byte)
-	*buf = event.Append((*buf)[:0])
-	err := x.send(*buf)
-	putBuffer(buf)
-	return err
 }
 
 // patience gives the client until the write timeout from now on. Writers that

@@ -24,6 +24,7 @@ type Endpoint struct {
 	guard   guard
 	gate    *gate
 	streams limit // those without an end of their own
+	lines   lines
 
 	stateless *lifecycle.Stateless
 	mirrors   mirroring // nil if the handler's tools have no parameters in headers
@@ -51,6 +52,7 @@ func Handler(h mcp.Handler, opts *Options) *Endpoint {
 	e.streams.most = e.opts.MaxStreams
 	e.stateless = lifecycle.NewStateless(h, &e.doors)
 	e.mirrors, _ = h.(mirroring)
+	e.lines.init(e)
 	e.sessions.init(e)
 	e.pairs.byID = make(map[string]*pair)
 	return e
@@ -218,10 +220,12 @@ func (e *Endpoint) Stats() Stats {
 // ctx's error; http.Server.Close then cancels the rest.
 func (e *Endpoint) Shutdown(ctx context.Context) error {
 	e.gate.close()
+	e.lines.close()
 	e.pairs.close()
 	err := e.gate.wait(ctx)
 	e.sessions.close()
 	if err != nil {
+		e.lines.sever()
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 400*time.Millisecond)
 		defer cancel()
 		_ = e.gate.wait(grace) // cancelled calls end soon, or belong to http.Server.Close

@@ -418,6 +418,17 @@ func newBench() *bench {
 	return b
 }
 
+// late adds a tool that lets its client go after its first word.
+func (b *bench) late() {
+	b.AddTool(mcp.Tool{Name: "late"}, server.CallFunc(func(ctx context.Context, c *mcp.Call, _ nothing) (string, error) {
+		if err := c.Progress(ctx, 1, 0, ""); err != nil {
+			return "", err
+		}
+		c.Release()
+		return b.wait(ctx, c)
+	}))
+}
+
 // wait runs until the test lets it go on or its context ends.
 func (b *bench) wait(ctx context.Context, c *mcp.Call) (string, error) {
 	b.began <- c.Method

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"runtime/debug"
+	"sync"
 
 	"github.com/bossman-mcp/bossman/internal/lifecycle"
 	"github.com/bossman-mcp/bossman/internal/sse"
@@ -42,13 +43,14 @@ func (e *Endpoint) legacyPost(x *exchange, m *jsonrpc.Message) {
 		s.resolve(m)
 		x.status(http.StatusAccepted)
 	default:
-		st := s.newStream()
-		rd := st.attach(false)
-		if err := s.begin(x.r.Context(), st, m, x.principal); err != nil {
+		st := s.newStream(x, false)
+		c, err := s.begin(st, x, m)
+		if err != nil {
 			s.refuse(x, m.ID, err)
 			return
 		}
-		st.respond(x, rd, false)
+		c.run()
+		st.post.conclude()
 	}
 }
 
@@ -68,9 +70,9 @@ func (e *Endpoint) legacyBatch(x *exchange, body []byte) {
 		x.refuse(http.StatusBadRequest, jsonrpc.ID{}, err)
 		return
 	}
-	st := s.newStream()
-	rd := st.attach(false)
+	st := s.newStream(x, true)
 	answered := false // some member wants an answer
+	var calls []*call
 	for _, text := range texts {
 		m, err := jsonrpc.Parse(text)
 		switch {
@@ -89,7 +91,10 @@ func (e *Endpoint) legacyBatch(x *exchange, body []byte) {
 		}
 		answered = true
 		if err == nil {
-			err = s.begin(x.r.Context(), st, &m, x.principal)
+			var c *call
+			if c, err = s.begin(st, x, &m); err == nil {
+				calls = append(calls, c)
+			}
 		}
 		if err != nil {
 			st.expect()
@@ -100,7 +105,13 @@ func (e *Endpoint) legacyBatch(x *exchange, body []byte) {
 		x.status(http.StatusAccepted)
 		return
 	}
-	st.respond(x, rd, true)
+	st.post.start()
+	var running sync.WaitGroup
+	for _, c := range calls {
+		running.Go(c.run) // awaited below
+	}
+	running.Wait()
+	st.post.conclude()
 }
 
 // open answers initialize, and enters a session only once that went well.
@@ -137,7 +148,8 @@ func (e *Endpoint) open(x *exchange, m *jsonrpc.Message) {
 	e.sessions.remove(s)
 }
 
-// legacyGet opens the session's own stream, or takes up one that broke.
+// legacyGet opens the session's own stream, or takes up one that broke. It may
+// stay open after the request is over.
 func (e *Endpoint) legacyGet(x *exchange) {
 	x.unhurried()
 	if !e.hasSessionHeader(x) {
@@ -148,45 +160,53 @@ func (e *Endpoint) legacyGet(x *exchange) {
 	if s == nil {
 		return
 	}
-	defer s.leave()
 	switch {
 	case !accepts(x.r.Header, "text/event-stream"):
 		x.refuse(http.StatusNotAcceptable, jsonrpc.ID{}, jsonrpc.InvalidRequest("Accept must list text/event-stream"))
-		return
 	case e.gate.isClosed():
 		x.busy(jsonrpc.ID{}, "the server is shutting down")
-		return
 	case !e.streams.take():
 		x.busy(jsonrpc.ID{}, "too many streams are open")
+	default:
+		s.follow(x, func() {
+			e.streams.give()
+			s.leave()
+		})
 		return
 	}
-	defer e.streams.give()
+	s.leave()
+}
+
+// follow serves a GET, and calls end when that is over.
+func (s *session) follow(x *exchange, end func()) {
 	if ids := x.r.Header[headerLastEvent]; len(ids) > 0 && s.rev.Resume {
-		s.resume(x, ids)
+		s.resume(x, ids, end)
 		return
 	}
 	st := s.ownStream()
-	rd := st.attach(false)
+	rd := st.attach(x, false)
 	if rd == nil {
+		defer end()
 		x.refuse(http.StatusConflict, jsonrpc.ID{}, jsonrpc.InvalidRequest("the session has such a stream already"))
 		return
 	}
-	x.stream()
-	err := x.prime(st)
+	f := x.stream()
+	err := st.prime(f)
 	if err == nil && !s.rev.EarlyClose {
-		err = x.send([]byte(sse.KeepAlive)) // so that the client sees the stream begin
+		err = f.send([]byte(sse.KeepAlive)) // so that the client sees the stream begin
 	}
-	if err == nil {
-		st.deliver(x, rd, 0)
+	if err != nil {
+		f.cut()
 	}
-	st.detach(rd)
+	rd.follow(f, 0, end)
 }
 
 // resume goes on with a stream after the last event that the client has, and
 // with no other stream.
-func (s *session) resume(x *exchange, ids []string) {
+func (s *session) resume(x *exchange, ids []string, end func()) {
 	no, seq, ok := parseEventID(ids[0])
 	if !ok || len(ids) > 1 {
+		defer end()
 		x.refuse(http.StatusBadRequest, jsonrpc.ID{}, jsonrpc.InvalidRequest("Last-Event-ID is none of ours"))
 		return
 	}
@@ -195,40 +215,44 @@ func (s *session) resume(x *exchange, ids []string) {
 	s.mu.Unlock()
 	var rd *reader
 	if st != nil {
-		rd = st.attach(true)
-		defer s.leaveStream(st)
-		defer st.detach(rd)
+		rd = st.attach(x, true)
 	}
 	missed, err := x.e.opts.Events.After(x.r.Context(), s.id, no, seq)
 	if err != nil {
 		x.e.log.Error("read kept events", "error", err)
 	}
 	if st == nil && len(missed) == 0 {
+		defer end()
 		x.refuse(http.StatusBadRequest, jsonrpc.ID{}, jsonrpc.InvalidRequest("nothing is left of the stream of event %s", ids[0]))
 		return
 	}
-	x.stream()
-	if err := s.replay(x, no, missed); err != nil || st == nil {
-		x.settle(err)
+	f := x.stream()
+	err = s.replay(f, no, missed)
+	if st == nil {
+		defer end()
+		f.settle(err)
 		return
+	}
+	if err != nil {
+		f.cut()
 	}
 	if len(missed) > 0 {
 		seq = missed[len(missed)-1].Seq
 	}
-	st.deliver(x, rd, seq)
+	rd.follow(f, seq, end)
 }
 
 // replay begins a stream that is taken up with what the client missed.
-func (s *session) replay(x *exchange, no uint64, missed []StoredEvent) error {
+func (s *session) replay(f *feed, no uint64, missed []StoredEvent) error {
 	text := []byte(sse.KeepAlive)
 	if s.rev.EarlyClose {
-		text = (&sse.Event{Retry: x.e.opts.Retry}).Append(text)
+		text = (&sse.Event{Retry: f.e.opts.Retry}).Append(text)
 	}
 	st := &stream{s: s, no: no}
 	for _, e := range missed {
 		text = st.appendEvent(text, e.Seq, e.Message)
 	}
-	return x.send(text)
+	return f.send(text)
 }
 
 // legacyDelete ends a session because its client is done.

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"runtime/debug"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -40,7 +39,9 @@ func serveBench() {
 		os.Exit(1)
 	}
 	fmt.Println(l.Addr())
-	go srv.Serve(l) //nolint:errcheck // ends with the process
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- streamable.Run(ctx, l, srv, e) }() // awaited below
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		switch in.Text() {
 		case "streams":
@@ -51,10 +52,11 @@ func serveBench() {
 			fmt.Println(residentBytes())
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	_ = e.Shutdown(ctx)
-	_ = srv.Close()
+	stop()
+	if err := <-ended; err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 // residentBytes returns the process's resident memory, -1 where that is not known.

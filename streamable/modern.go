@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bossman-mcp/bossman/internal/lifecycle"
-	"github.com/bossman-mcp/bossman/internal/sse"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
 )
@@ -34,24 +33,44 @@ func (e *Endpoint) modern(x *exchange, m *jsonrpc.Message) {
 		return
 	}
 	if m.Method == mcp.MethodSubscriptionsListen {
-		if !e.streams.take() {
-			x.busy(m.ID, "too many streams are open")
-			return
-		}
-		defer e.streams.give()
+		e.listen(x, m)
+		return
 	}
-	a := &answer{x: x}
-	a.in = lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal, Notify: a.notify}
+	a := newAnswer(x, m)
 	ctx := x.r.Context()
-	if e.opts.AlwaysStream && e.opts.KeepAlive > 0 && m.Method != mcp.MethodSubscriptionsListen {
+	if e.opts.AlwaysStream && e.opts.KeepAlive > 0 {
 		defer a.keepAlive().Stop()
 	}
 	result, err := e.guarded(ctx, &a.in, e.stateless)
-	if held, ok := result.(*lifecycle.Held); ok && err == nil {
-		a.hold(ctx, held)
+	a.finish(ctx, result, err)
+}
+
+// listen serves a subscription. Its stream may outlive the request's goroutine:
+// events are written by those who bring them.
+func (e *Endpoint) listen(x *exchange, m *jsonrpc.Message) {
+	if !e.streams.take() {
+		x.busy(m.ID, "too many streams are open")
 		return
 	}
-	a.finish(ctx, result, err)
+	a := newAnswer(x, m)
+	ctx, done := x.lasting()
+	result, err := e.guarded(ctx, &a.in, e.stateless)
+	held, ok := result.(*lifecycle.Held)
+	if err != nil || !ok {
+		defer e.streams.give()
+		defer done()
+		a.finish(ctx, result, err)
+		return
+	}
+	a.feed.keep(true, func(closing bool) {
+		held.Close()
+		if closing {
+			a.finish(ctx, held.Last, nil)
+		}
+		a.close()
+		done()
+		e.streams.give()
+	})
 }
 
 // answer is the response to one modern request: JSON, unless something was said
@@ -60,9 +79,15 @@ type answer struct {
 	x  *exchange
 	in lifecycle.Incoming
 
-	mu        sync.Mutex
-	streaming bool
-	done      bool // nothing more may be written
+	mu   sync.Mutex
+	feed *feed // nil until something was said
+	done bool  // nothing more may be written
+}
+
+func newAnswer(x *exchange, m *jsonrpc.Message) *answer {
+	a := &answer{x: x}
+	a.in = lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal, Notify: a.notify}
+	return a
 }
 
 // notify writes a notification. The first one makes the answer an event stream.
@@ -82,14 +107,13 @@ func (a *answer) notify(ctx context.Context, method string, params any) error {
 		return ctx.Err()
 	}
 	a.streamLocked()
-	return a.x.message(&sse.Event{Name: "message", Data: *buf})
+	return a.feed.message(*buf)
 }
 
 // streamLocked makes the answer an event stream.
 func (a *answer) streamLocked() {
-	if !a.streaming {
-		a.streaming = true
-		a.x.stream()
+	if a.feed == nil {
+		a.feed = a.x.stream()
 	}
 }
 
@@ -107,7 +131,7 @@ func (a *answer) keepAlive() *time.Timer {
 			return
 		}
 		a.streamLocked()
-		if a.x.send([]byte(sse.KeepAlive)) == nil {
+		if a.feed.comment(0) == nil {
 			beat.Reset(every)
 		}
 	})
@@ -129,11 +153,11 @@ func (a *answer) finish(ctx context.Context, result any, err error) {
 	if failure == nil && a.x.e.opts.AlwaysStream {
 		a.streamLocked()
 	}
-	if !a.streaming {
+	if a.feed == nil {
 		a.x.json(statusOf(failure), *buf)
 		return
 	}
-	a.x.settle(a.x.message(&sse.Event{Name: "message", Data: *buf}))
+	a.feed.settle(a.feed.message(*buf))
 }
 
 // statusOf returns the HTTP status of a response that carries err, nil for a
@@ -157,45 +181,4 @@ func (a *answer) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.done = true
-}
-
-// hold keeps a subscription's stream open until the client hangs up or the
-// endpoint shuts down, which the client is told. The request's goroutine waits
-// here; events are written by those who bring them.
-func (a *answer) hold(ctx context.Context, held *lifecycle.Held) {
-	defer a.close()
-	defer held.Close()
-	beat := newBeat(a.x.e.opts.KeepAlive)
-	defer beat.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-a.x.e.gate.closing:
-			held.Close()
-			a.finish(ctx, held.Last, nil)
-			return
-		case <-beat.C:
-			if a.comment() != nil {
-				return
-			}
-			beat.Reset(a.x.e.opts.KeepAlive)
-		}
-	}
-}
-
-// comment keeps a quiet stream alive.
-func (a *answer) comment() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.x.send([]byte(sse.KeepAlive))
-}
-
-// newBeat returns a timer that fires after d, or never if d is negative.
-func newBeat(d time.Duration) *time.Timer {
-	t := time.NewTimer(max(d, 0))
-	if d < 0 {
-		t.Stop()
-	}
-	return t
 }

@@ -17,9 +17,15 @@ const shutdownTime = 10 * time.Second
 // finished, open streams get their closing words, and what is left after ten
 // seconds is cut off. A server with certificates in its TLSConfig speaks TLS.
 //
+// Streams without an end of their own, such as subscriptions, leave net/http once
+// they are open, and cost a quarter of the memory. Srv counts their connections
+// as hijacked, and middleware sees their requests end. Streams of HTTP/1.0 or
+// behind a ResponseWriter that is not srv's own stay where they are.
+//
 // After many streams have ended, Run gives their memory back to the
 // system, which Go by itself does late, or never while a server is idle.
 func Run(ctx context.Context, l net.Listener, srv *http.Server, e *Endpoint) error {
+	e.lines.allowed.Store(true)
 	failed := make(chan error, 1)
 	go func() { // ends when srv is shut down, below
 		if srv.TLSConfig != nil {

@@ -1,13 +1,13 @@
 package streamable
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/internal/lifecycle"
@@ -17,7 +17,7 @@ import (
 )
 
 // session is one client between initialize and its end. While nothing happens it
-// is data and no more: goroutines exist only for requests.
+// is data and no more: there are no goroutines but those of requests.
 type session struct {
 	e     *Endpoint
 	id    string
@@ -45,9 +45,12 @@ type shelf struct {
 
 // call is a request of the client while it is in flight.
 type call struct {
-	key    jsonrpc.ID
-	cancel context.CancelFunc
+	s      *session
 	st     *stream
+	in     lifecycle.Incoming
+	key    jsonrpc.ID
+	ctx    context.Context // ends when the call is cancelled, not when the connection breaks
+	cancel context.CancelFunc
 }
 
 // question is a request to the client that waits for its answer.
@@ -142,31 +145,19 @@ func (s *session) end() {
 	}
 }
 
-// begin starts a request on a goroutine of its own: the connection may break, and
-// the call goes on.
-func (s *session) begin(ctx context.Context, st *stream, m *jsonrpc.Message, p *mcp.Principal) error {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c := &call{key: m.ID.Key(), cancel: cancel, st: st}
-	if err := s.admit(c, m.ID); err != nil {
-		cancel()
-		return err
-	}
-	in := &lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: p}
-	in.Notify = func(_ context.Context, method string, params any) error { return s.tell(c, method, params) }
-	in.Ask = func(ctx context.Context, method string, params any, result *jsontext.Value) error {
-		return s.ask(ctx, st, method, params, result)
-	}
+// begin lets a request into flight. It is up to the caller to run it.
+func (s *session) begin(st *stream, x *exchange, m *jsonrpc.Message) (*call, error) {
+	c := &call{s: s, st: st, key: m.ID.Key()}
+	c.in = lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal, Notify: c.tell, Ask: c.ask}
 	if s.rev.EarlyClose {
-		in.Hangup = st.release
+		c.in.Hangup = st.release
 	}
-	s.e.gate.enter()
-	go func() { // Shutdown waits for it
-		defer s.e.gate.leave()
-		defer cancel()
-		result, err := s.e.guarded(ctx, in, s.door)
-		s.finish(c, in, result, err)
-	}()
-	return nil
+	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(x.r.Context()))
+	if err := s.admit(c, m.ID); err != nil {
+		c.cancel()
+		return nil, err
+	}
+	return c, nil
 }
 
 func (s *session) admit(c *call, id jsonrpc.ID) error {
@@ -201,14 +192,22 @@ func (s *session) retire(c *call) bool {
 	return true
 }
 
-// finish answers a call.
-func (s *session) finish(c *call, in *lifecycle.Incoming, result any, err error) {
-	if !s.retire(c) {
+// run answers a call.
+func (c *call) run() {
+	defer c.cancel()
+	result, err := c.s.e.guarded(c.ctx, &c.in, c.s.door)
+	if !c.s.retire(c) {
 		return
 	}
-	text, _ := s.e.appendAnswer(nil, in, result, err)
-	c.st.answer(text)
-	s.leaveStream(c.st)
+	buf := buffers.Get().(*[]byte)
+	defer putBuffer(buf)
+	*buf, _ = c.s.e.appendAnswer((*buf)[:0], &c.in, result, err)
+	if !c.st.batch && c.st.post.claim() {
+		c.st.post.x.json(http.StatusOK, *buf)
+		return
+	}
+	c.st.answer(bytes.Clone(*buf))
+	c.s.leaveStream(c.st)
 }
 
 // cancel gives up a call because the client said so. An id that is not in flight

@@ -108,16 +108,16 @@ func (e *Endpoint) openPair(x *exchange) {
 		return
 	}
 	defer e.streams.give()
-	p := &pair{x: x, id: rand.Text(), owner: ownerOf(x.principal), in: make(chan []byte, 16), done: make(chan struct{})}
+	p := &pair{id: rand.Text(), owner: ownerOf(x.principal), in: make(chan []byte, 16), done: make(chan struct{})}
 	if !e.pairs.add(p) {
 		x.busy(jsonrpc.ID{}, "the server is shutting down")
 		return
 	}
 	defer e.pairs.remove(p)
 	defer p.Close()
-	x.stream()
+	p.feed = x.stream()
 	where := (&url.URL{Path: pathOf(x.r), RawQuery: "sessionId=" + p.id}).String()
-	if x.message(&sse.Event{Name: "endpoint", Data: []byte(where)}) != nil {
+	if p.feed.event(&sse.Event{Name: "endpoint", Data: []byte(where)}) != nil {
 		return
 	}
 	p.beatLater()
@@ -125,7 +125,7 @@ func (e *Endpoint) openPair(x *exchange) {
 		e.log.Debug("a stream broke", "error", err)
 	}
 	_ = p.Close() // nothing may write after settle
-	x.settle(nil)
+	p.feed.settle(nil)
 }
 
 // pathOf returns the path that the client used, before any part of it was
@@ -168,7 +168,7 @@ func requestIn(body []byte) jsonrpc.ID {
 // pair is one such session: a peer.Transport whose messages leave on a stream
 // and arrive by POST.
 type pair struct {
-	x     *exchange
+	feed  *feed
 	id    string
 	owner owner
 	in    chan []byte
@@ -190,7 +190,7 @@ func (p *pair) Send(_ context.Context, message []byte) error {
 	if p.closed {
 		return peer.ErrClosed
 	}
-	return p.x.message(&sse.Event{Name: "message", Data: message})
+	return p.feed.message(message)
 }
 
 // Receive waits for the next POST.
@@ -219,7 +219,7 @@ func (p *pair) Close() error {
 
 // beatLater keeps the stream alive with comments.
 func (p *pair) beatLater() {
-	every := p.x.e.opts.KeepAlive
+	every := p.feed.e.opts.KeepAlive
 	if every < 0 {
 		return
 	}
@@ -228,7 +228,7 @@ func (p *pair) beatLater() {
 	p.beat = time.AfterFunc(every, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if !p.closed && p.x.send([]byte(sse.KeepAlive)) == nil {
+		if !p.closed && p.feed.comment(0) == nil {
 			p.beat.Reset(every)
 		}
 	})

@@ -184,6 +184,17 @@ func TestOwnStreamCarriesChanges(t *testing.T) {
 	}
 }
 
+func TestAChangeAfterOneThatWasSeenIsToldAgain(t *testing.T) {
+	b := newBench()
+	c := open(t, b, nil).join(lastSession)
+	e := c.stream(http.MethodGet, "")
+	e.take()
+	for i := range 500 { // each as soon as the one before was seen
+		b.AddTool(mcp.Tool{Name: fmt.Sprint(i)}, server.Func(func(context.Context, nothing) (string, error) { return "", nil }))
+		e.message()
+	}
+}
+
 func TestSecondOwnStreamIsRefused(t *testing.T) { // R047
 	b := newBench()
 	c := open(t, b, nil).join(lastSession)

@@ -28,7 +28,8 @@ func (s *session) notify(_ context.Context, method string, params any) error {
 }
 
 // tell sends a notification that belongs to a call.
-func (s *session) tell(c *call, method string, params any) error {
+func (c *call) tell(_ context.Context, method string, params any) error {
+	s := c.s
 	text, err := jsonrpc.AppendRequest(nil, jsonrpc.ID{}, method, params)
 	if err != nil {
 		return err
@@ -44,7 +45,8 @@ func (s *session) tell(c *call, method string, params any) error {
 }
 
 // ask sends a request to the client and waits for the POST that answers it.
-func (s *session) ask(ctx context.Context, st *stream, method string, params any, result *jsontext.Value) error {
+func (c *call) ask(ctx context.Context, method string, params any, result *jsontext.Value) error {
+	s, st := c.s, c.st
 	q := &question{done: make(chan struct{})}
 	s.mu.Lock()
 	if s.over {
@@ -110,12 +112,18 @@ func (s *session) resolve(m *jsonrpc.Message) {
 	close(q.done)
 }
 
-// newStream returns the stream of a POST with requests.
-func (s *session) newStream() *stream {
+// newStream returns the stream of a POST with requests, with the POST as its
+// reader. That of a batch must be told when it is ready.
+func (s *session) newStream(x *exchange, batch bool) *stream {
+	st := &stream{s: s, batch: batch}
+	st.post.init(st, x)
+	st.post.ready = !batch
+	st.reader = &st.post
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shelf.last++
-	return &stream{s: s, no: s.shelf.last, spoke: s.e.opts.AlwaysStream && s.rev.Resume}
+	st.no, st.spoke = s.shelf.last, s.e.opts.AlwaysStream && s.rev.Resume
+	return st
 }
 
 // ownStream returns the stream of what belongs to no POST.

@@ -1,0 +1,242 @@
+package streamable
+
+import (
+	"errors"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// line is a connection that was taken over from net/http in the midst of an
+// event stream. It carries the rest of that stream and nothing after it.
+//
+// For net/http a request that stays open costs two goroutines, of which one has
+// a deep stack, and its buffers. A line is one goroutine that waits for the
+// client to hang up.
+type line struct {
+	conn    net.Conn
+	endless bool      // the endpoint's shutdown ends it
+	written time.Time // when it last had something to say; of feed.mu
+}
+
+// mayTakeOver reports whether the connection can be taken over: only if [Run]
+// serves the endpoint, since http.Server.Close will not know of the connection;
+// only in HTTP/1.1, where a stream is sent in chunks; and only from net/http's own
+// writer, since one that wraps it may change what passes.
+func (x *exchange) mayTakeOver() bool {
+	return x.e.lines.allowed.Load() && x.r.ProtoMajor == 1 && x.r.ProtoMinor == 1 && x.ownWriter()
+}
+
+// ownWriter reports whether the answer goes straight to net/http's connection,
+// and that can be had.
+func (x *exchange) ownWriter() bool {
+	_, ok := x.w.(http.Hijacker)
+	writer := reflect.TypeOf(x.w)
+	return ok && writer.Kind() == reflect.Pointer && writer.Elem().PkgPath() == "net/http"
+}
+
+// takeOver makes a line of the connection and reports whether that was possible.
+// All that was written must have been flushed.
+func (f *feed) takeOver(endless bool, end func(closing bool)) bool {
+	if !f.x.mayTakeOver() {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	conn, _, err := f.x.w.(http.Hijacker).Hijack() // what the client sent after its request is not looked at
+	if err != nil {
+		return false
+	}
+	if f.x.outlive != nil {
+		f.x.outlive()
+	}
+	f.x.w, f.x.r, f.x.control, f.x.outlive = nil, nil, nil, nil // else they would stay for as long as the stream
+	f.x = nil
+	f.line = &line{conn: conn, endless: endless, written: time.Now()}
+	if f.over {
+		f.line.interrupt()
+	}
+	f.e.gate.enter()
+	f.e.lines.add(f)
+	go f.hold(end) // Shutdown waits for it
+	return true
+}
+
+// sever closes the connection of a stream whose request is still being served, in
+// good order if there is still somebody there. Of a connection that is not
+// net/http's own it does nothing.
+func (f *feed) sever() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.x.ownWriter() {
+		return
+	}
+	conn, _, err := f.x.w.(http.Hijacker).Hijack()
+	if err != nil {
+		return
+	}
+	ln := line{conn: conn}
+	if f.x.r.ProtoAtLeast(1, 1) {
+		ln.finish(f.e.opts.WriteTimeout)
+	}
+	_ = conn.Close()
+}
+
+// hold waits for the end of a stream on a line, and ends it.
+func (f *feed) hold(end func(closing bool)) {
+	defer f.e.gate.leave()
+	defer f.e.lines.remove(f)
+	if f.line.idle() {
+		_ = f.line.conn.Close() // so that no write waits for anybody
+		end(false)
+		return
+	}
+	end(!f.isOver())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.line.finish(f.e.opts.WriteTimeout)
+}
+
+// maxStray is how much a client may send on a line, where nobody listens.
+const maxStray = 64 << 10
+
+// idle returns when the client has hung up, which it reports, or at interrupt.
+func (ln *line) idle() (gone bool) {
+	stray, buf := 0, make([]byte, 16)
+	for stray < maxStray {
+		n, err := ln.conn.Read(buf)
+		if err != nil {
+			return !errors.Is(err, os.ErrDeadlineExceeded)
+		}
+		stray += n
+	}
+	return true
+}
+
+// interrupt makes idle return.
+func (ln *line) interrupt() { _ = ln.conn.SetReadDeadline(time.Unix(1, 0)) }
+
+// send writes text as a chunk. The deadline holds until the next: none but chunks
+// are written here.
+func (ln *line) send(text []byte, patience time.Duration) error {
+	buf := buffers.Get().(*[]byte)
+	defer putBuffer(buf)
+	chunk := strconv.AppendUint((*buf)[:0], uint64(len(text)), 16)
+	chunk = append(append(append(chunk, "\r\n"...), text...), "\r\n"...)
+	*buf = chunk
+	return ln.write(chunk, patience)
+}
+
+// finish writes the end of all chunks and hangs up.
+func (ln *line) finish(patience time.Duration) {
+	_ = ln.write([]byte("0\r\n\r\n"), patience)
+	_ = ln.conn.Close()
+}
+
+// write hangs up if it fails: there may be half a chunk on the way.
+func (ln *line) write(text []byte, patience time.Duration) error {
+	ln.written = time.Now()
+	_ = ln.conn.SetWriteDeadline(ln.written.Add(patience))
+	_, err := ln.conn.Write(text)
+	if err != nil {
+		_ = ln.conn.Close()
+	}
+	return err
+}
+
+// lines is the table of an endpoint's lines. One timer keeps them all alive, and
+// runs only while there are any.
+type lines struct {
+	e       *Endpoint
+	allowed atomic.Bool
+
+	mu     sync.Mutex
+	open   map[*feed]struct{}
+	closed bool
+	beat   *time.Timer // nil while it does not run
+}
+
+func (t *lines) init(e *Endpoint) {
+	t.e = e
+	t.open = make(map[*feed]struct{})
+}
+
+// add enters a feed. A timer looks at it four times for every comment that may be
+// due, so that none is late by more than a quarter.
+func (t *lines) add(f *feed) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open[f] = struct{}{}
+	if t.closed && f.line.endless {
+		f.line.interrupt()
+	}
+	if every := t.e.opts.KeepAlive; every > 0 && t.beat == nil {
+		t.beat = time.AfterFunc(every/4, t.keepAlive)
+	}
+}
+
+func (t *lines) remove(f *feed) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, f)
+	if len(t.open) == 0 && t.beat != nil {
+		t.beat.Stop()
+		t.beat = nil
+	}
+}
+
+// keepAlive sends a comment to each line that has been quiet for long.
+func (t *lines) keepAlive() {
+	t.mu.Lock()
+	all := slices.Collect(maps.Keys(t.open))
+	if t.beat != nil {
+		t.beat.Reset(t.e.opts.KeepAlive / 4)
+	}
+	t.mu.Unlock()
+	t.comment(all)
+}
+
+// aMoment is how long one slow client may keep the others waiting for a comment.
+const aMoment = 20 * time.Millisecond
+
+// comment goes over feeds one after the other. If one is slow to take its
+// comment, another goroutine goes on with the rest.
+func (t *lines) comment(feeds []*feed) {
+	for i, f := range feeds {
+		others := time.AfterFunc(aMoment, func() { t.comment(feeds[i+1:]) })
+		if f.comment(t.e.opts.KeepAlive*3/4) != nil {
+			f.cut()
+		}
+		if !others.Stop() {
+			return
+		}
+	}
+}
+
+// close interrupts the lines that end with the endpoint.
+func (t *lines) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	for f := range t.open {
+		if f.line.endless {
+			f.line.interrupt()
+		}
+	}
+}
+
+// sever closes the connections of all lines.
+func (t *lines) sever() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for f := range t.open {
+		_ = f.line.conn.Close()
+	}
+}
