@@ -41,6 +41,7 @@ func newGuard(o *Options) guard {
 func (g *guard) admit(x *exchange) bool {
 	r := x.r
 	if !g.hostAllowed(r) {
+		x.unread()
 		x.refuse(http.StatusForbidden, jsonrpc.ID{}, jsonrpc.InvalidRequest("host %q is not served here", r.Host))
 		return false
 	}
@@ -50,6 +51,7 @@ func (g *guard) admit(x *exchange) bool {
 	}
 	origin := origins[0]
 	if len(origins) > 1 || !g.origins[origin] && !g.sameOrigin(r, origin) {
+		x.unread()
 		x.refuse(http.StatusForbidden, jsonrpc.ID{}, jsonrpc.InvalidRequest("origin %q is not allowed", strings.Join(origins, ", ")))
 		return false
 	}
@@ -70,6 +72,14 @@ func (g *guard) admit(x *exchange) bool {
 	h.Set("Access-Control-Max-Age", "7200")
 	x.w.WriteHeader(http.StatusNoContent)
 	return false
+}
+
+// unread gives the connection up if a body is on its way, so that the refusal
+// need not wait for it.
+func (x *exchange) unread() {
+	if x.r.ContentLength != 0 {
+		x.w.Header().Set("Connection", "close")
+	}
 }
 
 // hostAllowed checks the Host header. Who connects to a loopback address must
@@ -108,13 +118,23 @@ func (g *guard) sameOrigin(r *http.Request, origin string) bool {
 	return err == nil
 }
 
-// hostname returns the Host header without its port and brackets.
+// hostname returns the Host header without its port and brackets, empty if it is
+// malformed.
 func hostname(host string) string {
+	name, port, hasPort := strings.Cut(host, ":")
 	if rest, ok := strings.CutPrefix(host, "["); ok {
-		name, _, _ := strings.Cut(rest, "]")
-		return name
+		name, port, ok = strings.Cut(rest, "]")
+		if port != "" {
+			port, hasPort = strings.CutPrefix(port, ":")
+			ok = ok && hasPort
+		}
+		if !ok {
+			return ""
+		}
 	}
-	name, _, _ := strings.Cut(host, ":")
+	if hasPort && strings.Trim(port, "0123456789") != "" {
+		return ""
+	}
 	return name
 }
 

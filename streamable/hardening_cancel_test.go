@@ -143,7 +143,7 @@ func TestHeavyRacesOfCancellationAndAnswer(t *testing.T) {
 
 // R040: who hangs up on a call of the newest revision ends it within a tenth of a
 // second, whether it had spoken or not.
-func TestR040AHangUpIsSeenAtOnce(t *testing.T) {
+func TestHeavyHangUpsAreSeenAtOnce(t *testing.T) {
 	b := newBench()
 	s := open(t, b, nil)
 	var took []time.Duration
@@ -174,7 +174,7 @@ func TestR040AHangUpIsSeenAtOnce(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("median %v, longest %v", took[len(took)/2], took[len(took)-1])
-	if took[len(took)*95/100] > 100*time.Millisecond { // the machine may be busy now and then
+	if took[len(took)*95/100] > bound(100*time.Millisecond) { // the machine may be busy now and then
 		t.Errorf("a hang-up was seen after %v", took[len(took)*95/100:])
 	}
 }
