@@ -39,9 +39,23 @@ func (x *exchange) body() ([]byte, bool) {
 		case err != nil:
 			return nil, x.badBody(err)
 		case len(body) == cap(body):
-			body = append(make([]byte, 0, min(2*int64(cap(body)), most+1)), body...)
+			body = append(make([]byte, 0, x.more(int64(cap(body)))), body...)
 		}
 	}
+}
+
+// more returns how much room a body gets that has filled so much: four times as
+// much, so that what is copied and dropped on the way stays small, and no more
+// than it can need.
+func (x *exchange) more(filled int64) int64 {
+	whole := x.e.opts.MaxBody
+	if x.r.ContentLength >= 0 {
+		whole = x.r.ContentLength
+	}
+	if 4*filled >= whole {
+		return whole + 1 // the end is found by reading once more
+	}
+	return 4 * filled
 }
 
 // unhurried lifts the deadline for reading. A server's read timeout would
