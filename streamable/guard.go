@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/bossman-mcp/bossman/jsonrpc"
@@ -36,6 +37,19 @@ func newGuard(o *Options) guard {
 	return g
 }
 
+// Guard returns a handler that lets a request through to next if the endpoint
+// would serve its Host and Origin, and answers the others itself, and preflights
+// of listed pages. It is for other paths of the same server, which web pages must
+// not reach either, and for what comes before the endpoint, such as a check of
+// credentials, which a preflight has none of.
+func (e *Endpoint) Guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if e.guard.admit(e.exchange(w, r)) {
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
 // admit reports whether the request may go on; if not, it was answered. It also
 // answers the question that browsers ask before they let a page send a request.
 func (g *guard) admit(x *exchange) bool {
@@ -60,7 +74,9 @@ func (g *guard) admit(x *exchange) bool {
 	}
 	h := x.w.Header()
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Add("Vary", "Origin")
+	if !slices.Contains(h["Vary"], "Origin") { // as after Guard
+		h.Add("Vary", "Origin")
+	}
 	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After, WWW-Authenticate")
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return true

@@ -315,3 +315,22 @@ func TestR037HeadersWithControlCharacters(t *testing.T) {
 		t.Errorf("the handler ran %d times", n)
 	}
 }
+
+// Other paths of a server can be kept from web pages in the same way.
+func TestGuardKeepsPagesFromOtherPaths(t *testing.T) {
+	e := streamable.Handler(newBench(), &streamable.Options{AllowedOrigins: []string{"https://good.example"}})
+	srv := httptest.NewServer(e.Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })))
+	defer srv.Close()
+	s := &site{t: t, e: e, srv: srv, client: srv.Client(), url: srv.URL}
+	for header, want := range map[string]int{
+		"Host: evil.example": 403, "Host: localhost": 418, "Origin: https://evil.example": 403, "Origin: https://good.example": 418, "Origin: " + srv.URL: 418,
+	} {
+		if res := s.do(http.MethodGet, "", header); res.status != want {
+			t.Errorf("%s: got %d, want %d", header, res.status, want)
+		}
+	}
+	res := s.do(http.MethodOptions, "", "Origin: https://good.example", "Access-Control-Request-Method: GET")
+	if res.status != 204 || res.header.Get("Access-Control-Allow-Origin") != "https://good.example" {
+		t.Errorf("a preflight: got %d %v", res.status, res.header)
+	}
+}

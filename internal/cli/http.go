@@ -124,17 +124,21 @@ func (f *httpFlags) handler(store queue.Store, keys resource.Verifier, log *slog
 	figures := newMetrics()
 	s.Use(figures.middleware)
 	endpoint := streamable.Handler(s, &streamable.Options{AllowedHosts: f.hosts, AllowedOrigins: f.origins, Logger: log})
-	guarded := func(h http.Handler) http.Handler {
+	known := func(h http.Handler) http.Handler {
 		if keys == nil {
 			return h
 		}
 		return resource.Require(h, &resource.Options{Logger: log}, keys)
 	}
+	measured := known(figures.handler(endpoint))
+	if keys == nil { // then they are for this machine, and not for web pages
+		measured = endpoint.Guard(measured)
+	}
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", guarded(endpoint))
-	mux.Handle("/sse", guarded(endpoint.SSE()))
+	mux.Handle("/mcp", endpoint.Guard(known(endpoint))) // pages that may come ask first, without a key
+	mux.Handle("/sse", endpoint.Guard(known(endpoint.SSE())))
 	mux.Handle("GET /healthz", health(store))
-	mux.Handle("GET /metrics", guarded(figures.handler(endpoint)))
+	mux.Handle("GET /metrics", measured)
 	return mux, endpoint
 }
 
