@@ -20,6 +20,7 @@ import (
 // faulty is a store that fails when it is told to.
 type faulty struct {
 	deferred.Store
+	before  func()          // runs before an entry is made; may be nil
 	created func(id string) // hears of entries; may be nil
 
 	mu     sync.Mutex
@@ -54,6 +55,9 @@ func (s *faulty) Create(ctx context.Context, id string, data []byte, until time.
 	s.mu.Unlock()
 	if err != nil {
 		return err
+	}
+	if s.before != nil && !mark {
+		s.before()
 	}
 	err = s.Store.Create(ctx, id, data, until)
 	if s.created != nil && !mark {
@@ -108,6 +112,16 @@ func TestNoHandleWithoutARecord(t *testing.T) {
 	if err := f.d.Settle(t.Context()); err != nil || ran {
 		t.Errorf("work began without a record (%v)", err)
 	}
+}
+
+func TestASlowStoreDoesNotLoseWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &faulty{Store: deferred.NewMemory(0, 0), before: func() { time.Sleep(3 * deferred.Beat / 2) }}
+		u := newFixture(t, &deferred.Options{Store: store}).as(t, "")
+		id := u.call("add", `{"a":1,"b":2}`).ID
+		synctest.Wait()
+		u.wantStatus(id, mcp.DeferredCompleted)
+	})
 }
 
 func TestTheEndOfWorkIsWrittenAgainWhenTheStoreFails(t *testing.T) {

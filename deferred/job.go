@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/mcp"
 )
 
@@ -16,6 +17,7 @@ type job struct {
 
 	// Guarded by the Deferrer's mutex: the record as it was last written, and
 	// what the work said since, and when.
+	started bool // the store has the record
 	record  record
 	message string
 	said    time.Time
@@ -32,6 +34,16 @@ var (
 	errClosed = errors.New("the server is stopping")
 	errBusy   = errors.New("too many results are being worked on")
 )
+
+// passing puts a reason into words for the client if it may be gone next time.
+func passing(err error) string {
+	for _, reason := range []error{errClosed, errBusy, ErrFull} {
+		if errors.Is(err, reason) {
+			return reason.Error() + ": try again later"
+		}
+	}
+	return ""
+}
 
 // enter registers work before it begins, so that the store's record of it is
 // never taken for one that was left behind. The context has the values of ctx,
@@ -113,7 +125,7 @@ func sayingOf(params any) string {
 		}
 	case *mcp.LoggingMessageParams:
 		if p.Data.Kind() == '"' {
-			text = unquote(p.Data)
+			text = jsonscan.Unquote(p.Data)
 		}
 	}
 	return cut(text, maxMessage)

@@ -69,7 +69,9 @@ func (d *Deferrer) look(ctx context.Context) error {
 	d.mu.Lock()
 	jobs := make([]*job, 0, len(d.jobs))
 	for _, j := range d.jobs {
-		jobs = append(jobs, j)
+		if j.started {
+			jobs = append(jobs, j)
+		}
 	}
 	d.mu.Unlock()
 	var errs []error
@@ -101,10 +103,10 @@ func (d *Deferrer) lookAt(ctx context.Context, j *job) error {
 	case r.Status.Final():
 		j.cancel(errGivenUp)
 		return nil
-	case r.Until.IsZero() || time.Until(r.Until) > d.opts.TTL/2:
+	case r.Until.IsZero() || time.Until(r.Until) > d.ttl(mcp.DeferredWorking)/2:
 		return nil
 	}
-	r.Until = now().Add(d.opts.TTL)
+	r.Until = now().Add(d.ttl(mcp.DeferredWorking))
 	data, err := r.encode()
 	if err != nil {
 		return err

@@ -140,6 +140,24 @@ func TestResultsAreKeptForTheirTime(t *testing.T) {
 	})
 }
 
+func TestLongWorkIsKeptHoweverShortItsResultIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, &deferred.Options{TTL: time.Second})
+		u := f.as(t, "")
+		id := u.call("wait", "{}").ID
+		for range 100 {
+			time.Sleep(3 * time.Second)
+			u.wantStatus(id, mcp.DeferredWorking)
+		}
+		close(f.open)
+		synctest.Wait()
+		u.wantStatus(id, mcp.DeferredCompleted)
+		time.Sleep(2 * time.Second)
+		_, err := u.Request(mcp.MethodGetDeferred, &mcp.DeferredParams{ID: id})
+		wantCode(t, "a result after its time", err, jsonrpc.CodeInvalidParams)
+	})
+}
+
 func TestResultsOfQuickWorkAreSwept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := deferred.NewMemory(0, 0)

@@ -148,10 +148,8 @@ func (d *Deferrer) resume(ctx context.Context, id string, answers mcp.InputRespo
 	if j != nil {
 		d.leave(j)
 	}
-	for _, passing := range []error{errClosed, errBusy} {
-		if errors.Is(err, passing) {
-			return jsonrpc.InternalError(passing.Error() + ": try again later")
-		}
+	if text := passing(err); text != "" {
+		return jsonrpc.InternalError(text)
 	}
 	return err
 }

@@ -89,12 +89,21 @@ func (r *record) call() *mcp.Call {
 	return c
 }
 
-// touch notes a change, after which the record is kept for ttl; 0: for ever.
-func (r *record) touch(ttl time.Duration) {
+// touch notes a change, after which the record is kept for its time.
+func (d *Deferrer) touch(r *record) {
 	r.Updated, r.Until = now(), time.Time{}
-	if ttl > 0 {
-		r.Until = r.Updated.Add(ttl)
+	if d.opts.TTL > 0 {
+		r.Until = r.Updated.Add(d.ttl(r.Status))
 	}
+}
+
+// ttl is how long a record is kept. While there is work it has more time than it
+// takes to see that it is running out.
+func (d *Deferrer) ttl(status mcp.DeferredStatus) time.Duration {
+	if status == mcp.DeferredWorking {
+		return max(d.opts.TTL, 2*lease)
+	}
+	return d.opts.TTL
 }
 
 // end closes the record.

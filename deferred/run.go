@@ -21,7 +21,7 @@ func (d *Deferrer) begin(ctx context.Context, c *mcp.Call) (any, error) {
 		return refused(err)
 	}
 	r.Runner = d.mark.name
-	r.touch(d.opts.TTL)
+	d.touch(r)
 	r.Created = r.Updated
 	data, err := r.encode()
 	if err == nil {
@@ -45,10 +45,8 @@ func (d *Deferrer) begin(ctx context.Context, c *mcp.Call) (any, error) {
 // refused answers a Call whose work cannot begin. What may pass is for the model
 // to read.
 func refused(err error) (any, error) {
-	for _, passing := range []error{errClosed, errBusy, ErrFull} {
-		if errors.Is(err, passing) {
-			return server.Failed(passing.Error() + ": try again later"), nil
-		}
+	if text := passing(err); text != "" {
+		return server.Failed(text), nil
 	}
 	return nil, fmt.Errorf("defer a result: %w", err)
 }
@@ -56,7 +54,7 @@ func refused(err error) (any, error) {
 // start works on a record that is entered.
 func (d *Deferrer) start(ctx context.Context, j *job, r *record) {
 	d.mu.Lock()
-	j.record = *r
+	j.record, j.started = *r, true
 	d.mu.Unlock()
 	go func() { // Close waits for it: admit has added it to the work
 		defer d.leave(j)
@@ -98,8 +96,7 @@ func (d *Deferrer) run(ctx context.Context, j *job, r *record) {
 	d.conclude(ctx, r.ID, nil, jsonrpc.InternalError(fmt.Sprintf("the tool asked to be run again %d times", maxRounds)))
 }
 
-// guarded runs the server's part of the Call, and turns its result into JSON. A
-// panic costs this result only.
+// guarded runs the server's part of the Call. A panic costs this result only.
 func (d *Deferrer) guarded(ctx context.Context, c *mcp.Call) (result any, err error) {
 	defer func() {
 		if v := recover(); v != nil {

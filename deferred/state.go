@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
 )
@@ -73,7 +72,7 @@ func (d *Deferrer) change(ctx context.Context, id string, apply func(*record) bo
 		if err != nil || !apply(r) {
 			return r, err
 		}
-		r.touch(d.opts.TTL)
+		d.touch(r)
 		data, err := r.encode()
 		if err != nil {
 			return nil, err
@@ -105,8 +104,6 @@ func (d *Deferrer) giveUp(ctx context.Context, id string) error {
 	}
 	return err
 }
-
-func unquote(raw []byte) string { return jsonscan.Unquote(raw) }
 
 // cut shortens text to so many bytes.
 func cut(text string, most int) string {
