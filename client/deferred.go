@@ -21,7 +21,8 @@ func (c *Client) later(ctx context.Context, r *request, handle *mcp.Deferred) (l
 	return c.fetch(ctx, r, handle)
 }
 
-// fetch follows a deferred result to its end. If it cannot, the server is told to
+// fetch follows a deferred result to its end: the server tells of changes if it
+// wants to, and is asked in any case. If the end cannot be reached, it is told to
 // stop, unless the caller wants otherwise.
 func (c *Client) fetch(ctx context.Context, r *request, handle *mcp.Deferred) (lifecycle.Reply, error) {
 	if r.opts.MaxTimeout >= 0 {
@@ -29,7 +30,12 @@ func (c *Client) fetch(ctx context.Context, r *request, handle *mcp.Deferred) (l
 		ctx, cancel = context.WithTimeoutCause(ctx, r.opts.MaxTimeout, &TimeoutError{After: r.opts.MaxTimeout, InAll: true})
 		defer cancel()
 	}
-	p := &pursuit{client: c, request: r, answered: make(map[string]bool), last: *handle}
+	p := &pursuit{client: c, request: r, id: handle.ID, answered: make(map[string]bool), last: *handle, news: make(chan *mcp.Deferred, 1)}
+	sub, err := c.subscribe(ctx, mcp.SubscriptionFilter{TaskIDs: []string{handle.ID}}, p.hear)
+	if err != nil {
+		return lifecycle.Reply{}, err // the client is closed
+	}
+	defer sub.Close()
 	reply, err := p.run(ctx)
 	if err == nil {
 		return reply, nil
@@ -44,10 +50,13 @@ func (c *Client) fetch(ctx context.Context, r *request, handle *mcp.Deferred) (l
 type pursuit struct {
 	client   *Client
 	request  *request // that the handle answered
+	id       string   // of the result
 	answered map[string]bool
 	rounds   int
 	last     mcp.Deferred // its state as last seen; without a status nothing was seen
 	heard    int          // how many messages OnProgress was told
+	// news holds the last state that the server told by itself.
+	news chan *mcp.Deferred
 }
 
 const (
@@ -66,18 +75,17 @@ const (
 // run looks at the state until it is final. The handle itself has no outcome.
 func (p *pursuit) run(ctx context.Context) (lifecycle.Reply, error) {
 	method := p.request.method
+	pause := time.Duration(0)
 	if p.last.Status != "" {
 		p.tell(&p.last)
-	}
-	if !p.last.Status.Final() && p.last.Status != "" {
-		if err := sleep(ctx, pollInterval(&p.last)); err != nil {
-			return lifecycle.Reply{}, local(method, err)
+		if !p.last.Status.Final() {
+			pause = pollInterval(&p.last)
 		}
 	}
 	for {
-		d, err := p.look(ctx)
+		d, err := p.next(ctx, pause)
 		if err != nil {
-			return lifecycle.Reply{}, err
+			return lifecycle.Reply{}, local(method, err)
 		}
 		changed := d.Status != p.last.Status || d.StatusMessage != p.last.StatusMessage
 		p.last = *d
@@ -92,14 +100,43 @@ func (p *pursuit) run(ctx context.Context) (lifecycle.Reply, error) {
 		case mcp.DeferredCancelled:
 			return lifecycle.Reply{}, localf(method, "the result was cancelled: %s", orNone(d.StatusMessage))
 		}
-		news, err := p.answer(ctx, d)
-		if err == nil && !news {
-			err = sleep(ctx, pollInterval(d))
-		}
+		answered, err := p.answer(ctx, d)
 		if err != nil {
 			return lifecycle.Reply{}, local(method, err)
 		}
+		if pause = pollInterval(d); answered {
+			pause = 0
+		}
 	}
+}
+
+// next returns the state when the server tells it, or when it is time to ask.
+func (p *pursuit) next(ctx context.Context, pause time.Duration) (*mcp.Deferred, error) {
+	if pause > 0 {
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
+		select {
+		case d := <-p.news:
+			return d, nil
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return p.look(ctx)
+}
+
+// hear takes a state that the server told by itself, in the place of an older one.
+// One goroutine calls it at a time.
+func (p *pursuit) hear(e mcp.Event) {
+	if e.Deferred == nil || e.Deferred.ID != p.id {
+		return
+	}
+	select {
+	case <-p.news:
+	default:
+	}
+	p.news <- e.Deferred
 }
 
 func orNone(reason string) string {
@@ -134,12 +171,12 @@ func (p *pursuit) tell(d *mcp.Deferred) {
 // look asks for the state.
 func (p *pursuit) look(ctx context.Context) (*mcp.Deferred, error) {
 	method := p.request.method
-	result, err := p.insist(ctx, mcp.MethodGetDeferred, &mcp.DeferredParams{ID: p.last.ID})
+	result, err := p.insist(ctx, mcp.MethodGetDeferred, &mcp.DeferredParams{ID: p.id})
 	if err != nil {
 		return nil, localf(method, "fetch the result that came later: %w", err)
 	}
 	d, err := lifecycle.ReadDeferred(result)
-	if err == nil && d.ID != p.last.ID {
+	if err == nil && d.ID != p.id {
 		err = errors.New("the server answered for another deferred result")
 	}
 	if err != nil {
@@ -198,7 +235,7 @@ func (p *pursuit) answer(ctx context.Context, d *mcp.Deferred) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = p.insist(ctx, mcp.MethodUpdateDeferred, answersTo(d.ID, answers))
+	_, err = p.insist(ctx, mcp.MethodUpdateDeferred, answersTo(p.id, answers))
 	return true, err
 }
 
@@ -214,7 +251,7 @@ func answersTo(id string, answers jsontext.Value) jsontext.Value {
 func (p *pursuit) giveUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, giveUpPatience)
 	defer cancel()
-	if _, err := p.call(ctx, mcp.MethodCancelDeferred, &mcp.DeferredParams{ID: p.last.ID}); err != nil {
+	if _, err := p.call(ctx, mcp.MethodCancelDeferred, &mcp.DeferredParams{ID: p.id}); err != nil {
 		p.client.log.Debug("give up a deferred result", "error", err)
 	}
 }

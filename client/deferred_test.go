@@ -60,12 +60,16 @@ func TestCallsWaitForResultsThatComeLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		var states, said []string
+		start := time.Now()
 		result, err := c.CallTool(t.Context(), "add", pair{1, 2}, &client.CallOptions{
 			OnDeferred: func(d *mcp.Deferred) { states = append(states, string(d.Status)+" "+d.StatusMessage) },
 			OnProgress: func(p *mcp.ProgressParams) { said = append(said, fmt.Sprintf("%g %s", p.Progress, p.Message)) },
 		})
 		if err != nil || string(result.StructuredContent) != `{"result":3}` {
 			t.Fatalf("got %+v, %v", result, err)
+		}
+		if took := time.Since(start); took != 10*time.Second {
+			t.Errorf("the call took %v, the work 10s: the server tells when it is done", took)
 		}
 		if want := []string{"working ", "working adding (0 of 2)", "working adding (1 of 2)", "completed "}; !slices.Equal(states, want) {
 			t.Errorf("the states were %q, want %q", states, want)
@@ -208,6 +212,8 @@ func laterScript(first string, state func(n int) string) *script {
 				f.reply(m, first)
 			case mcp.MethodGetDeferred:
 				f.reply(m, state(int(looks.Add(1))))
+			case mcp.MethodSubscriptionsListen:
+				f.refuse(m, jsonrpc.CodeMethodNotFound, "")
 			default:
 				f.reply(m, `{"resultType":"complete"}`)
 			}
@@ -243,6 +249,33 @@ func TestServersAreAskedAsOftenAsTheyLike(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestStatesThatTheServerTellsAreTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{serve: func(f *fake, _ int) {
+			f.modern(func(m jsonrpc.Message) {
+				switch m.Method {
+				case mcp.MethodCallTool:
+					f.reply(m, handle("task", "working", `,"pollIntervalMs":60000`))
+				case mcp.MethodSubscriptionsListen:
+					mark := fmt.Sprintf(`"_meta":{%q:%s}`, mcp.MetaSubscriptionID, m.ID)
+					f.say(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{%s,"notifications":{"taskIds":["A"]}}}`, mark)
+					for _, state := range []string{
+						strings.Replace(handle("", "completed", `,"result":`+text("another's")), `"A"`, `"B"`, 1),
+						handle("", "completed", `,"result":7`),
+						handle("", "completed", `,"result":`+text("done")),
+					} {
+						f.say(`{"jsonrpc":"2.0","method":"notifications/tasks","params":{%s,%s}`, mark, state[1:])
+					}
+				}
+			})
+		}}
+		result, err := connect(t, s, nil).CallTool(t.Context(), "x", nil, nil)
+		if err != nil || client.TextOf(result.Content) != "done" || len(s.requests(mcp.MethodGetDeferred)) > 0 {
+			t.Errorf("got %+v, %v", result, err)
+		}
+	})
 }
 
 func TestAQuestionIsAnsweredOnceHoweverOftenItIsSeen(t *testing.T) {
