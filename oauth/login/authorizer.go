@@ -138,7 +138,7 @@ func (a *Authorizer) Authorize(ctx context.Context, r *http.Request) error {
 // Challenge answers a response of status 401 or 403 to a request that Authorize
 // has seen: it renews the login, or gets a new one, and reports whether to send
 // the request again. That is false, without an error, for refusals that no login
-// can change. With [*Code] it may wait for a person.
+// can change, such as those of a server that wants a key and knows no OAuth. With [*Code] it may wait for a person.
 //
 // Of the logins in a row, each within a minute of the last, three are made; after
 // that it fails with [ErrTooMany].
@@ -162,10 +162,12 @@ func (a *Authorizer) Challenge(ctx context.Context, res *http.Response) (retry b
 	settled := func() bool {
 		return a.login.usable(now) && (a.login.Access != refused || a.login != seen)
 	}
-	if err := a.together(ctx, entering, settled, func() error { return a.enter(ctx, c) }); err != nil {
-		return false, err
+	err = a.together(ctx, entering, settled, func() error { return a.enter(ctx, c) })
+	if errors.Is(err, errNowhere) {
+		a.log.DebugContext(ctx, "the server refuses a request and names no way to log in", slog.String("server", a.name))
+		return false, nil
 	}
-	return true, nil
+	return err == nil, err
 }
 
 // Forget removes the login, and the registration at its authorization server,

@@ -84,6 +84,8 @@ func (c *Code) identity(r *record) *Client {
 // variables of this function, so nothing of it can be used again.
 func (c *Code) obtain(ctx context.Context, t *trip) (*tokenAnswer, *Client, error) {
 	switch {
+	case c.UserAgent == nil && t.site.assumed:
+		return nil, nil, errNowhere
 	case c.UserAgent == nil:
 		return nil, nil, fmt.Errorf("log in at %s: %w", t.Authorizer.name, ErrPerson)
 	case t.site.AuthorizationEndpoint == "":

@@ -15,6 +15,9 @@ var (
 	// ErrUnfit is matched by the errors for servers whose documents rule out a
 	// login: an endpoint is missing or may not be used, or PKCE is not promised.
 	ErrUnfit = errors.New("unfit authorization server")
+	// errNowhere is for a server that has no document, and no authorization server
+	// where the oldest kind of server has it: it wants something else than a login.
+	errNowhere = errors.New("there is nowhere to log in")
 	// ErrIssuer is matched by the errors for credentials that belong to another
 	// authorization server than the MCP server trusts now.
 	ErrIssuer = errors.New("credentials of another authorization server")

@@ -89,6 +89,9 @@ func (t *trip) requestRegistration(ctx context.Context, c *Code, redirectURI str
 	if err != nil {
 		return nil, fmt.Errorf("register client: %w", err)
 	}
+	if t.site.assumed && (r.status == http.StatusNotFound || r.status == http.StatusMethodNotAllowed) {
+		return nil, errNowhere
+	}
 	if r.status != http.StatusCreated && r.status != http.StatusOK {
 		return nil, readRefusal(&tokenRequest{op: "register client", client: &Client{}}, r)
 	}

@@ -161,6 +161,17 @@ func TestDiscovery(t *testing.T) {
 			w.server.docAt, w.server.extra, w.server.trusts, w.auth = "", own, []*authServer{own}, own
 			w.complete()
 		}},
+		{"a server that knows no OAuth has the last word itself", func(w *world) {
+			w.server.docAt = ""
+			for _, grant := range []*login.Code{{UserAgent: login.Direct{Transport: w}}, {}} { // a person or none
+				w.again()
+				w.grant = grant
+				if status, err := w.call("tools/list"); err != nil || status != http.StatusUnauthorized {
+					w.t.Errorf("got %d, %v, want the server's refusal", status, err)
+				}
+			}
+			w.wantEqual("calls to the authorization server", len(w.to("auth.example.com")), 0)
+		}},
 		{"auth/resource-mismatch: stop after the document", func(w *world) {
 			w.server.doc["resource"] = "https://evil.example.com/mcp"
 			w.mustFail("tools/list", oauth.ErrMismatch)
