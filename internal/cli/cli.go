@@ -84,7 +84,7 @@ MCP clients start it. Add it to a client's configuration like this:
 	serve.bind(root)
 	root.AddCommand(
 		newServe(), newNewKey(),
-		newTools(), newCall(), newResources(), newRead(), newPrompts(), newPrompt(), newSkills(), newSkill(), newPing(), newDiscover(),
+		newTools(), newCall(), newResources(), newRead(), newPrompts(), newPrompt(), newSkills(), newSkill(), newPing(), newDiscover(), newLogout(),
 		newVersion(), newExitCodes(),
 	)
 	return root

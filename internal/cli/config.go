@@ -15,7 +15,6 @@ import (
 	"github.com/bossman-mcp/bossman/client"
 	"github.com/bossman-mcp/bossman/fleet"
 	"github.com/bossman-mcp/bossman/internal/spelling"
-	"github.com/bossman-mcp/bossman/streamable"
 )
 
 // defaultConfig is where clients keep the servers of a project.
@@ -38,8 +37,8 @@ func (t *target) servers() (*fleet.Config, string, error) {
 	return config, path, nil
 }
 
-// configured finds the way to a server of the configuration file.
-func (t *target) configured() (client.Dialer, error) {
+// find returns the server of the configuration file that is meant.
+func (t *target) find() (*fleet.ServerConfig, error) {
 	config, path, err := t.servers()
 	if err != nil {
 		return nil, err
@@ -58,14 +57,26 @@ func (t *target) configured() (client.Dialer, error) {
 	if server.Disabled {
 		return nil, &usageError{fmt.Errorf("server %q is disabled in %s", t.server, path)}
 	}
+	return &server, nil
+}
+
+// configured finds the way to a server of the configuration file.
+func (t *target) configured() (client.Dialer, error) {
+	server, err := t.find()
+	if err != nil {
+		return nil, err
+	}
 	t.allows = server.Allows
 	if server.Timeout > 0 {
 		t.timeout = server.Timeout
 	}
-	opts := &fleet.Options{
-		Env:    childEnvironment(),
-		HTTP:   streamable.DialOptions{Proxy: http.ProxyFromEnvironment},
-		Logger: t.logger(),
+	opts := &fleet.Options{Env: childEnvironment(), Logger: t.logger()}
+	if server.URL != "" && server.Err == nil {
+		header := make(http.Header)
+		for name, value := range server.Header {
+			header.Set(name, value)
+		}
+		opts.HTTP = t.overHTTP(server.URL, header)
 	}
 	if t.verbose {
 		opts.Stderr = func(string) io.Writer { return os.Stderr }

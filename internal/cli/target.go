@@ -31,8 +31,10 @@ type target struct {
 	timeout  time.Duration
 	output   string
 	verbose  bool
+	login    loginFlags
 
 	allows func(tool string) bool // of a configured server; nil: all
+	says   io.Writer              // for words to the person
 }
 
 // forms tells in the help texts how to name a server.
@@ -50,6 +52,7 @@ func (t *target) bind(cmd *cobra.Command) {
 	flags.DurationVar(&t.timeout, "timeout", time.Minute, "how long the server may be silent")
 	flags.StringVarP(&t.output, "output", "o", "text", "what to print: text or json")
 	flags.BoolVar(&t.verbose, "verbose", false, "show what the server writes on standard error, and log messages")
+	t.login.bind(cmd)
 	if err := cmd.RegisterFlagCompletionFunc("server", t.completeServers); err != nil {
 		panic("cli: " + err.Error())
 	}
@@ -113,7 +116,18 @@ func (t *target) dialer(command []string) (client.Dialer, error) {
 		}
 		header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
 	}
-	return streamable.Dial(t.url, &streamable.DialOptions{Header: header, Proxy: http.ProxyFromEnvironment, Logger: t.logger()}), nil
+	opts := t.overHTTP(t.url, header)
+	opts.Header = header
+	return streamable.Dial(t.url, &opts), nil
+}
+
+// overHTTP is how a server at an address is reached; header is what it gets.
+func (t *target) overHTTP(address string, header http.Header) streamable.DialOptions {
+	opts := streamable.DialOptions{Proxy: http.ProxyFromEnvironment, Logger: t.logger()}
+	if a := t.authorizer(address, header); a != nil {
+		opts.Auth = a
+	}
+	return opts
 }
 
 func (t *target) logger() *slog.Logger {
@@ -126,6 +140,7 @@ func (t *target) logger() *slog.Logger {
 
 // with connects to the server, runs do, and closes the connection.
 func (t *target) with(cmd *cobra.Command, command []string, do func(ctx context.Context, c *client.Client) error) error {
+	t.says = cmd.ErrOrStderr()
 	dialer, err := t.dialer(command)
 	if err != nil {
 		return err
@@ -145,13 +160,13 @@ func (t *target) with(cmd *cobra.Command, command []string, do func(ctx context.
 	defer stop()
 	c, err := client.Connect(ctx, dialer, opts)
 	if err != nil {
-		return err
+		return advise(err)
 	}
 	err = do(ctx, c)
 	if closeErr := c.Close(); err == nil && closeErr != nil {
 		err = closeErr
 	}
-	return err
+	return advise(err)
 }
 
 // printer returns where a command prints, and whether as JSON.
