@@ -26,6 +26,7 @@ type ServerConfig struct {
 	URL    string            // http or https
 	Header map[string]string // goes with every request to URL, such as an API key
 	SSE    bool              // URL is of the oldest revision, HTTP with SSE
+	Login  *Login            // how to log in at URL; nil: nothing is said about it
 
 	// Disabled servers are shown and never started.
 	Disabled bool

@@ -42,14 +42,27 @@ func TestParseReadsTheFilesOfClients(t *testing.T) {
 		{"Crush, with echo and its own keys", `{"$schema":"https://charm.land/crush.json","lsp":{},"mcp":{
 			"node":{"type":"stdio","command":"node","args":["$HOME/s.js"],"timeout":120,"disabled_tools":["rm"]},
 			"hub":{"type":"http","url":"https://h/mcp/","headers":{"Authorization":"$(echo Bearer $TOKEN)"},"enabled_tools":["a","b"],"oauth":false},
+			"club":{"type":"http","url":"https://h/mcp/","oauth":true},
 			"stream":{"type":"sse","url":"https://h/sse","disabled":true}}}`,
 			servers{
 				"node":   {Command: "node", Args: []string{"/home/ada/s.js"}, Timeout: 2 * time.Minute, Deny: []string{"rm"}},
-				"hub":    {URL: "https://h/mcp/", Header: map[string]string{"Authorization": "Bearer s3cret"}, Allow: []string{"a", "b"}},
+				"hub":    {URL: "https://h/mcp/", Header: map[string]string{"Authorization": "Bearer s3cret"}, Allow: []string{"a", "b"}, Login: &fleet.Login{Off: true}},
+				"club":   {URL: "https://h/mcp/", Login: &fleet.Login{}},
 				"stream": {URL: "https://h/sse", SSE: true, Disabled: true},
 			}},
 		{"Gemini, with milliseconds and its lists", `{"mcpServers":{"g":{"httpUrl":"https://h/mcp","timeout":30000,"trust":true,"includeTools":["a"],"excludeTools":["b"]}}}`,
 			servers{"g": {URL: "https://h/mcp", Timeout: 30 * time.Second, Allow: []string{"a"}, Deny: []string{"b"}}}},
+		{"logins as Claude Code, Cursor, Gemini and Codex write them", `{"mcpServers":{
+			"claude":{"type":"http","url":"https://h/mcp","oauth":{"clientId":"c","callbackPort":8080}},
+			"cursor":{"url":"https://h/mcp","auth":{"CLIENT_ID":"c","CLIENT_SECRET":"${TOKEN}","scopes":["read","write"]}},
+			"gemini":{"httpUrl":"https://h/mcp","authProviderType":"dynamic_discovery","oauth":{"enabled":true,"scopes":"read write"}},
+			"codex":{"url":"https://h/mcp","oauth_client_id":"c","oauth_client_secret":"s","oauth_callback_port":99}}}`,
+			servers{
+				"claude": {URL: "https://h/mcp", Login: &fleet.Login{ClientID: "c", Port: 8080}},
+				"cursor": {URL: "https://h/mcp", Login: &fleet.Login{ClientID: "c", ClientSecret: "s3cret", Scopes: []string{"read", "write"}}},
+				"gemini": {URL: "https://h/mcp", Login: &fleet.Login{Scopes: []string{"read", "write"}}},
+				"codex":  {URL: "https://h/mcp", Login: &fleet.Login{ClientID: "c", ClientSecret: "s", Port: 99}},
+			}},
 		{"our own keys", `{"mcpServers":{
 			"a":{"command":"c","eager":true,"timeout":"1m30s","tools":{"allow":["get_*"],"deny":["get_key"]}},
 			"b":{"command":"c","lazy":false,"tools":["*"],"enabled":false}}}`,
@@ -155,7 +168,9 @@ func TestWhatIsMissingCostsOneServerOnly(t *testing.T) {
 		{"a variable in a header", `{"url":"http://h","headers":{"K":"${env:NOT_SET}"}}`, "header K: the variable NOT_SET"},
 		{"an input of VS Code", `{"command":"x","env":{"K":"${input:key}"}}`, "nobody can be asked"},
 		{"a file of variables", `{"command":"x","envFile":".env"}`, `list what the file sets under "env"`},
-		{"a login", `{"url":"http://h","oauth":{}}`, `put a token in "headers"`},
+		{"a login by other means", `{"url":"http://h","oauth":{"tokenUrl":"https://x"}}`, `"oauth.tokenUrl" is not read`},
+		{"a login of another kind", `{"url":"http://h","authProviderType":"google_credentials"}`, "not known"},
+		{"a variable in a secret", `{"url":"http://h","oauth":{"clientSecret":"${NOT_SET}"}}`, "client secret: the variable NOT_SET"},
 		{"a URL of another kind", `{"url":"ftp://h"}`, "http or https"},
 	}
 	for _, test := range tests {

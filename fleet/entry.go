@@ -63,7 +63,9 @@ func readers() map[string]reader {
 	set(func(e *entry, key string, _ []byte) {
 		e.unusable(fmt.Errorf("%q is not read: list what the file sets under \"env\"", key))
 	}, "envFile")
-	set((*entry).readLogin, "oauth", "auth", "authProviderType", "oauth_client_id", "oauth_client_secret", "oauth_callback_port")
+	set((*entry).readLogin, "oauth", "auth", "authProviderType")
+	set(func(e *entry, key string, raw []byte) { e.remote = key; e.readLoginKey(key, key, raw) },
+		"oauth_client_id", "oauth_client_secret", "oauth_callback_port")
 	return keys
 }
 
@@ -153,6 +155,7 @@ func (e *entry) expand() {
 	}
 	e.putAll("variable", s.Env)
 	e.putAll("header", s.Header)
+	e.expandLogin()
 	switch {
 	case s.Err != nil:
 		return
@@ -216,13 +219,6 @@ func (e *entry) readTools(key string, raw []byte) {
 		default:
 			e.mistake("unknown key %q in \"tools\"; known are allow and deny", name)
 		}
-	}
-}
-
-// readLogin takes what turns the client's own login off.
-func (e *entry) readLogin(key string, raw []byte) {
-	if text := string(raw); text != "false" && text != "null" {
-		e.unusable(fmt.Errorf("%q asks for a login, which the configuration cannot give: put a token in \"headers\"", key))
 	}
 }
 

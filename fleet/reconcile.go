@@ -52,7 +52,7 @@ func reconcile(wanted, running map[string]ServerConfig) []action {
 // sameServer reports whether two configurations lead to the same connection.
 func sameServer(a, b *ServerConfig) bool {
 	return a.Command == b.Command && slices.Equal(a.Args, b.Args) && maps.Equal(a.Env, b.Env) && a.Dir == b.Dir &&
-		a.URL == b.URL && maps.Equal(a.Header, b.Header) && a.SSE == b.SSE &&
+		a.URL == b.URL && maps.Equal(a.Header, b.Header) && a.SSE == b.SSE && a.Login.equal(b.Login) &&
 		a.Disabled == b.Disabled && a.Timeout == b.Timeout && textOf(a.Err) == textOf(b.Err)
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -72,11 +71,7 @@ func (t *target) configured() (client.Dialer, error) {
 	}
 	opts := &fleet.Options{Env: childEnvironment(), Logger: t.logger()}
 	if server.URL != "" && server.Err == nil {
-		header := make(http.Header)
-		for name, value := range server.Header {
-			header.Set(name, value)
-		}
-		opts.HTTP = t.overHTTP(server.URL, header)
+		opts.HTTP = t.overHTTP(server)
 	}
 	if t.verbose {
 		opts.Stderr = func(string) io.Writer { return os.Stderr }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/bossman-mcp/bossman/fleet"
 	"github.com/bossman-mcp/bossman/jsonrpc/peer"
 	"github.com/bossman-mcp/bossman/oauth/login"
 	"github.com/bossman-mcp/bossman/streamable"
@@ -41,31 +42,52 @@ func loginFolder() string {
 	return filepath.Join(base, "bossman", "logins")
 }
 
-// authorizer gets past the server at an address, if it asks who is calling. It is
-// nil where that is settled: by a header, by the address itself, or because
-// nothing secret may be sent there.
-func (t *target) authorizer(address string, header http.Header) *login.Authorizer {
-	u, err := url.Parse(address)
-	if err != nil || u.User != nil || header.Get("Authorization") != "" {
+// authorizer gets past a server with a URL, if it asks who is calling. It is nil
+// where that is settled: by a header, by the address itself, by the configuration,
+// or because nothing secret may be sent there.
+func (t *target) authorizer(server *fleet.ServerConfig) *login.Authorizer {
+	u, err := url.Parse(server.URL)
+	said := server.Login
+	if said == nil {
+		said = &fleet.Login{}
+	}
+	if err != nil || u.User != nil || said.Off || hasCredentials(server.Header) {
 		return nil
 	}
 	grant := &login.Code{Name: "bossman"}
-	if t.login.clientID != "" {
+	switch {
+	case t.login.clientID != "":
 		grant.Client = &login.Client{ID: t.login.clientID, Secret: os.Getenv("BOSSMAN_CLIENT_SECRET")}
+	case said.ClientID != "":
+		grant.Client = &login.Client{ID: said.ClientID, Secret: said.ClientSecret}
+	}
+	port := t.login.port
+	if port == 0 {
+		port = said.Port
 	}
 	if t.login.noBrowser || isTerminal(t.says) {
-		grant.UserAgent = &login.Loopback{Browser: &pages{out: t.says, print: t.login.noBrowser}, Port: t.login.port}
+		grant.UserAgent = &login.Loopback{Browser: &pages{out: t.says, print: t.login.noBrowser}, Port: port}
 	}
-	opts := &login.Options{Logger: t.logger()}
+	opts := &login.Options{Scopes: said.Scopes, Logger: t.logger()}
 	if folder := loginFolder(); folder != "" {
 		opts.Store = login.Files(folder)
 	}
-	a, err := login.New(address, grant, opts)
+	a, err := login.New(server.URL, grant, opts)
 	if err != nil {
 		t.logger().Debug("no login is possible", "error", err) // plain http to another machine
 		return nil
 	}
 	return a
+}
+
+// hasCredentials reports whether headers say who is calling.
+func hasCredentials(header map[string]string) bool {
+	for name := range header {
+		if http.CanonicalHeaderKey(name) == "Authorization" {
+			return true
+		}
+	}
+	return false
 }
 
 // isTerminal reports whether words that are written there reach a person.
@@ -127,22 +149,22 @@ configuration folder. The server is not told that it is forgotten.`,
 }
 
 func (t *target) logout(cmd *cobra.Command) error {
-	address := t.url
+	server := &fleet.ServerConfig{URL: t.url}
 	switch {
 	case (t.url == "") == (t.server == ""):
 		return &usageError{errors.New("name one server: --url ADDRESS or --server NAME")}
 	case t.server != "":
-		server, err := t.find()
-		if err != nil {
+		var err error
+		if server, err = t.find(); err != nil {
 			return err
 		}
-		if address = server.URL; address == "" {
+		if server.URL == "" {
 			return &usageError{fmt.Errorf("server %q is a command: there is no login", t.server)}
 		}
 	}
-	a := t.authorizer(address, nil)
+	a := t.authorizer(server)
 	if a == nil {
-		return &usageError{errors.New("at that address nobody can log in: it must be https, or http on this machine, without a password in it")}
+		return &usageError{errors.New("at that server nobody can log in: its address must be https, or http on this machine, and neither it nor a header may hold a password")}
 	}
 	if err := a.Forget(cmd.Context()); err != nil {
 		return err

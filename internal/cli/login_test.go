@@ -177,6 +177,12 @@ func TestAConfiguredServerCanWantALogin(t *testing.T) {
 	if err != nil || out != "hello, member\n" || c.client.Load() != "known:s3cret" {
 		t.Errorf("%q, %v, as %v", out, err, c.client.Load())
 	}
+	if err := os.WriteFile(config, fmt.Appendf(nil, `{"mcpServers":{"club":{"url":%q,"oauth":{"clientId":"written","clientSecret":"d0wn"}}}}`, c.url), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := runWithPerson(t, "ping", "--no-browser", "--config", config, "--server", "club"); err != nil || c.client.Load() != "written:d0wn" {
+		t.Errorf("%v, as %v", err, c.client.Load())
+	}
 	if out, _, err := runWithPerson(t, "logout", "--client-id", "known", "--config", config, "--server", "club"); err != nil || out != "ok\n" {
 		t.Errorf("logout: %q, %v", out, err)
 	}

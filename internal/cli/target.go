@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bossman-mcp/bossman/client"
+	"github.com/bossman-mcp/bossman/fleet"
 	"github.com/bossman-mcp/bossman/mcp"
 	"github.com/bossman-mcp/bossman/stdio"
 	"github.com/bossman-mcp/bossman/streamable"
@@ -108,23 +109,24 @@ func (t *target) dialer(command []string) (client.Dialer, error) {
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
 		return nil, &usageError{fmt.Errorf("--url %q: must be an http or https address", t.url)}
 	}
-	header := make(http.Header)
+	header, plain := make(http.Header), make(map[string]string)
 	for _, line := range t.headers {
 		name, value, ok := strings.Cut(line, ":")
-		if !ok || strings.TrimSpace(name) == "" {
+		if name = strings.TrimSpace(name); !ok || name == "" {
 			return nil, &usageError{errors.New("--header must be 'Name: value'")}
 		}
-		header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+		header.Add(name, strings.TrimSpace(value))
+		plain[name] = strings.TrimSpace(value)
 	}
-	opts := t.overHTTP(t.url, header)
+	opts := t.overHTTP(&fleet.ServerConfig{URL: t.url, Header: plain})
 	opts.Header = header
 	return streamable.Dial(t.url, &opts), nil
 }
 
-// overHTTP is how a server at an address is reached; header is what it gets.
-func (t *target) overHTTP(address string, header http.Header) streamable.DialOptions {
+// overHTTP is how a server with a URL is reached, but for its headers.
+func (t *target) overHTTP(server *fleet.ServerConfig) streamable.DialOptions {
 	opts := streamable.DialOptions{Proxy: http.ProxyFromEnvironment, Logger: t.logger()}
-	if a := t.authorizer(address, header); a != nil {
+	if a := t.authorizer(server); a != nil {
 		opts.Auth = a
 	}
 	return opts
