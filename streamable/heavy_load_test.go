@@ -68,11 +68,12 @@ func TestHeavyBodiesAtOnce(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			clients := heavily(100, 20)
+			block := []byte(tt.block) // shared, so that what is counted is the server's
 			grown := watchMemory()
 			var wg sync.WaitGroup
 			for range clients {
 				wg.Go(func() {
-					if got := s.pour(tt.head, tt.block, tt.size); !slices.Contains(tt.status, got) {
+					if got := s.pour(tt.head, block, tt.size); !slices.Contains(tt.status, got) {
 						t.Errorf("got %d, want one of %v", got, tt.status)
 					}
 				})
@@ -80,7 +81,7 @@ func TestHeavyBodiesAtOnce(t *testing.T) {
 			wg.Wait()
 			peak := grown()
 			t.Logf("%d at once: %d MiB at most, %.2f times the cap each", clients, peak>>20, float64(peak)/float64(clients*most))
-			if peak > int64(clients)*2*most {
+			if peak > min(int64(clients)*2*most, 512<<20) {
 				t.Errorf("%d bodies cost %d MiB at once", clients, peak>>20)
 			}
 			s.callTool("hello", "{}").wantText(t, "hello")
@@ -90,7 +91,7 @@ func TestHeavyBodiesAtOnce(t *testing.T) {
 
 // pour writes a body until it is all sent or the server has enough, and returns
 // the status of the answer, 0 for none.
-func (s *site) pour(head, block string, size int) int {
+func (s *site) pour(head string, block []byte, size int) int {
 	conn, err := net.Dial("tcp", s.srv.Listener.Addr().String())
 	if err != nil {
 		s.t.Error(err)
@@ -110,7 +111,7 @@ func (s *site) pour(head, block string, size int) int {
 	}()
 	if _, err := io.WriteString(conn, head); err == nil {
 		for sent := 0; sent < size; sent += len(block) {
-			if _, err := io.WriteString(conn, block); err != nil {
+			if _, err := conn.Write(block); err != nil {
 				break
 			}
 		}
