@@ -2,8 +2,6 @@ package load
 
 import (
 	"fmt"
-	"os"
-	"sync"
 	"time"
 )
 
@@ -137,103 +135,4 @@ func (r *pipeRun) result() (Result, error) {
 	res := r.window.result()
 	res.Lost = due - r.events
 	return res, nil
-}
-
-// window decides when measuring begins and ends, and keeps what was measured.
-type window struct {
-	o           Options
-	opens       time.Time // when warm-up ends
-	opened      time.Time // zero: not yet
-	cpu         time.Duration
-	took        []time.Duration
-	events      int // in all
-	eventsFirst int // before the window
-	measured    Result
-	over        bool
-}
-
-func (w *window) answered(took time.Duration) {
-	if !w.opened.IsZero() && !w.over {
-		w.took = append(w.took, took)
-	}
-}
-
-// tick opens or closes the window if it is time.
-func (w *window) tick(now time.Time) error {
-	if w.over || now.Before(w.opens) {
-		return nil
-	}
-	elapsed := now.Sub(w.opened)
-	opening := w.opened.IsZero()
-	late := len(w.took) > 0 && elapsed >= 10*w.o.Window
-	if !opening && (elapsed < w.o.Window || len(w.took) < w.o.MinRequests && !late) {
-		return nil
-	}
-	cpu, err := w.o.CPU()
-	if err != nil {
-		return fmt.Errorf("read the server's processor time: %w", err)
-	}
-	if opening {
-		w.opened, w.cpu, w.eventsFirst = now, cpu, w.events
-		return nil
-	}
-	w.measured = Result{Requests: len(w.took), Elapsed: elapsed, CPU: cpu - w.cpu, Events: w.events - w.eventsFirst}
-	w.over = true
-	return nil
-}
-
-func (w *window) result() Result {
-	r := w.measured
-	r.setLatencies(w.took)
-	return r
-}
-
-// sink writes on a goroutine of its own, for requests so large that the server
-// may stop reading them until its answers are read.
-type sink struct {
-	f       *os.File
-	batches chan []byte
-	free    chan []byte
-	done    chan struct{}
-	mu      sync.Mutex
-	err     error
-}
-
-func newSink(f *os.File) *sink {
-	s := &sink{f: f, batches: make(chan []byte, 1024), free: make(chan []byte, 1024), done: make(chan struct{})}
-	go func() { // stop waits for it
-		defer close(s.done)
-		for b := range s.batches {
-			if _, err := f.Write(b); err != nil {
-				s.mu.Lock()
-				s.err = err
-				s.mu.Unlock()
-			}
-			select {
-			case s.free <- b:
-			default:
-			}
-		}
-	}()
-	return s
-}
-
-func (s *sink) write(b []byte) error {
-	var own []byte
-	select {
-	case own = <-s.free:
-	default:
-	}
-	s.batches <- append(own[:0], b...)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
-}
-
-// stop gives up what is not written yet, which is nothing once all is answered.
-func (s *sink) stop() {
-	close(s.batches)
-	_ = s.f.SetWriteDeadline(time.Now())
-	<-s.done
-	_ = s.f.SetWriteDeadline(time.Time{})
 }
