@@ -19,7 +19,7 @@ const oneTool = `{"name":%q,"description":"Search the archive for documents that
 	`"limit":{"type":"integer","description":"How many documents to return at most"},` +
 	`"tags":{"type":"array","items":{"type":"string"},"description":"Tags that the documents must all have"},` +
 	`"since":{"type":"string","description":"The oldest date to look at, such as 2026-01-31"},` +
-	`"author":{"type":"object","properties":{"name":{"type":"string","description":"Full name"},"email":{"type":"string","description":"Address"}},"required":["name"],"additionalProperties":false}},` +
+	`"author":{"type":"object","properties":{"name":{"type":"string","description":"Full name"},"email":{"type":"string","description":"Address"}},"required":["name"],"additionalProperties":false,"description":"Who wrote the documents"}},` +
 	`"required":["query"],"additionalProperties":false}}`
 
 func newCanned(tools int) *canned {
