@@ -121,7 +121,7 @@ func (d *instant) Close() error {
 
 // A call may cost the client this much, and no more.
 const (
-	maxAllocs = 24
+	maxAllocs = 23
 	maxBytes  = 1500
 )
 

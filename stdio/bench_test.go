@@ -128,8 +128,8 @@ func BenchmarkEcho(b *testing.B) {
 
 // A call may cost this much, and no more; see `make microbench` for the time.
 const (
-	maxAllocs = 25
-	maxBytes  = 2048
+	maxAllocs = 11
+	maxBytes  = 1550
 )
 
 func TestOneAddCallIsCheap(t *testing.T) {
