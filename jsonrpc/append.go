@@ -58,11 +58,16 @@ func AppendRequest(dst []byte, id ID, method string, params any) ([]byte, error)
 
 // AppendResult appends the response that carries result.
 func AppendResult(dst []byte, id ID, result any) ([]byte, error) {
+	dst, err := AppendValue(AppendResultHead(dst, id), result)
+	return append(dst, '}'), err
+}
+
+// AppendResultHead appends the start of a response, which the result and a closing
+// brace make whole: a result that is long need not be copied behind it.
+func AppendResultHead(dst []byte, id ID) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, id.text...)
-	dst = append(dst, `,"result":`...)
-	dst, err := AppendValue(dst, result)
-	return append(dst, '}'), err
+	return append(dst, `,"result":`...)
 }
 
 // AppendError appends the response that carries e. The id is left out when it

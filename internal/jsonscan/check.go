@@ -2,7 +2,6 @@ package jsonscan
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"sync"
 	"unicode/utf8"
@@ -300,7 +299,7 @@ func (c *Checker) string() (span, bool) {
 	c.pos++
 	s := span{from: c.pos}
 	for {
-		c.skipPlain()
+		c.pos += plainBytes(c.data[c.pos:])
 		if c.pos >= len(c.data) {
 			return s, c.fail("unterminated string")
 		}
@@ -324,22 +323,6 @@ func (c *Checker) string() (span, bool) {
 			c.pos += size
 		}
 	}
-}
-
-// skipPlain steps over bytes that need no second look, eight at a time.
-func (c *Checker) skipPlain() {
-	rest := c.data[c.pos:]
-	for len(rest) >= 8 {
-		if at := firstSpecial(binary.LittleEndian.Uint64(rest)); at < 8 {
-			c.pos = len(c.data) - len(rest) + at
-			return
-		}
-		rest = rest[8:]
-	}
-	for len(rest) > 0 && isPlain(rest[0]) {
-		rest = rest[1:]
-	}
-	c.pos = len(c.data) - len(rest)
 }
 
 func (c *Checker) escape() bool {

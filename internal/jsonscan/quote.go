@@ -2,7 +2,6 @@ package jsonscan
 
 import (
 	"bytes"
-	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -80,23 +79,6 @@ func AppendValid(dst []byte, s string) (_ []byte, valid bool) {
 	}
 }
 
-// plainText returns how many bytes at the start of s stand for themselves in a
-// JSON string: ASCII that needs no escape. It takes them eight at a time.
-func plainText(s string) int {
-	n := 0
-	for ; len(s)-n >= 8; n += 8 {
-		b := s[n : n+8]
-		if at := firstSpecial(uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56); at < 8 {
-			return n + at
-		}
-	}
-	for n < len(s) && isPlain(s[n]) {
-		n++
-	}
-	return n
-}
-
 // foreignText returns how many bytes at the start of s are UTF-8 beyond ASCII.
 func foreignText(s string) int {
 	n := 0
@@ -109,20 +91,6 @@ func foreignText(s string) int {
 	}
 	return n
 }
-
-// firstSpecial returns which of eight bytes, the first being the lowest, is the
-// first that needs a second look in a JSON string: a quote, a backslash, a
-// control character, or no ASCII. It returns 8 if none does. A byte that borrows
-// from its neighbours spoils those above it only, so the lowest mark is true.
-func firstSpecial(x uint64) int {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	quote := x ^ ones*'"'
-	slash := x ^ ones*'\\'
-	marks := (quote-ones)&^quote | (slash-ones)&^slash | (x-ones*' ')&^x | x
-	return bits.TrailingZeros64(marks&tops) / 8
-}
-
-func isPlain(b byte) bool { return b >= ' ' && b < utf8.RuneSelf && b != '"' && b != '\\' }
 
 func appendEscape(dst []byte, b byte) []byte {
 	const hex = "0123456789abcdef"

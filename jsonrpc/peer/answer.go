@@ -77,19 +77,35 @@ func (r *Request) finish(ctx context.Context, result any, err error, returned bo
 	defer r.peer.table.sent()
 	r.life.cancel()
 	buf := buffers.Get().(*[]byte)
+	defer recycle(buf)
+	if raw, ok := result.(jsontext.Value); ok && err == nil && len(raw) > maxHeld && r.putLong(ctx, buf, raw) {
+		return
+	}
 	*buf = r.peer.encode((*buf)[:0], r, result, err)
 	if !r.peer.hold(r, *buf) {
 		r.to.put(ctx, *buf)
 	}
 	r.to.leave(ctx)
-	recycle(buf)
 }
 
-// buffers holds what messages are encoded into. Buffers that grew large are
-// left to the collector.
+// putLong sends a long result from where it is, if the transport can.
+func (r *Request) putLong(ctx context.Context, head *[]byte, result []byte) bool {
+	_, alone := r.to.(wire)
+	if r.peer.gather == nil || !alone {
+		return false
+	}
+	*head = jsonrpc.AppendResultHead((*head)[:0], r.ID)
+	if err := r.peer.gather.SendParts(ctx, *head, result, []byte("}")); err != nil {
+		r.peer.log.Debug("send response", "error", err)
+	}
+	return true
+}
+
+// buffers holds what messages are encoded into. Buffers that grew very large are
+// left to the collector at once, others when it comes round.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-const maxPooled = 64 << 10
+const maxPooled = 1 << 20
 
 func recycle(buf *[]byte) {
 	if cap(*buf) <= maxPooled {

@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 )
@@ -119,8 +120,11 @@ func (p *Peer) answerHere(r *Request) (reading bool) {
 }
 
 // gatherer is a [Transport] that can hold messages back, so that several leave in
-// one write.
+// one write, and that takes long ones from where they are.
 type gatherer interface {
+	// SendParts is Send for the message that three parts make together. A body that
+	// is long is written without being copied.
+	SendParts(ctx context.Context, head, body, tail []byte) error
 	// Hold takes a message, which leaves with the next that is sent, or with
 	// Flush. It reports false if the message must be sent instead.
 	Hold(message []byte) bool

@@ -31,7 +31,9 @@ func Lines(r io.Reader, w io.Writer, maxLine int) Transport {
 	if maxLine <= 0 {
 		maxLine = MaxLine
 	}
-	return &lines{r: r, w: w, in: bufio.NewReaderSize(r, 64<<10), max: maxLine}
+	l := &lines{r: r, w: w, in: bufio.NewReaderSize(r, readAhead), max: maxLine}
+	l.turn.L = &l.mu
+	return l
 }
 
 type lines struct {
@@ -46,12 +48,17 @@ type lines struct {
 	pending []byte        // lines waiting for the writer, or for one if they are held back
 	spare   []byte        // the buffer the writer is not using
 	writing bool          // some goroutine writes, and will until nothing is pending
+	waiting int           // long messages that wait for their turn
+	turn    sync.Cond     // nobody writes, or nothing will be written any more
 	closed  bool          // Close was called: nothing is added to pending
 	err     error         // the first failed write, or ErrClosed: nothing is written any more
 	changed chan struct{} // closed at the next change of what is above; nil while nobody waits
 }
 
 const (
+	// readAhead is how many bytes are read at once, at most. Lines that are no longer
+	// need not be put together from parts.
+	readAhead = 128 << 10
 	// maxPending is how many bytes may wait for a writer before Send blocks.
 	maxPending = 1 << 20
 	// maxWrite is how many bytes go into one write, so that Close can tell a slow
@@ -174,6 +181,7 @@ func (l *lines) stop() bool {
 		cancel()
 	}
 	l.err = ErrClosed
+	l.turn.Broadcast()
 	return true
 }
 

@@ -7,10 +7,19 @@ import (
 )
 
 func (l *lines) Send(ctx context.Context, message []byte) error {
+	return l.SendParts(ctx, nil, message, nil)
+}
+
+// SendParts sends the message that the parts make together; see gatherer.
+func (l *lines) SendParts(ctx context.Context, head, body, tail []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	long := len(body) > maxHeld && ctx.Done() == nil && isOneLine(body)
 	for l.writing && len(l.pending) > maxPending && !l.closed && ctx.Err() == nil {
 		l.waitLocked(ctx.Done())
+	}
+	if long {
+		l.awaitTurnLocked()
 	}
 	switch {
 	case l.closed:
@@ -20,7 +29,12 @@ func (l *lines) Send(ctx context.Context, message []byte) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	l.addLocked(message)
+	l.addLocked(head)
+	if long {
+		return l.writeThroughLocked(body, tail)
+	}
+	l.addLocked(body)
+	l.endLocked(tail)
 	if l.writing {
 		return nil
 	}
@@ -30,10 +44,16 @@ func (l *lines) Send(ctx context.Context, message []byte) error {
 	return l.flushAsideLocked(ctx)
 }
 
-func (l *lines) addLocked(message []byte) {
+// addLocked adds a part of a line to what is pending.
+func (l *lines) addLocked(part []byte) {
 	from := len(l.pending)
-	l.pending = append(l.pending, message...)
+	l.pending = append(l.pending, part...)
 	keepOnOneLine(l.pending[from:])
+}
+
+// endLocked adds the last part of a line.
+func (l *lines) endLocked(part []byte) {
+	l.addLocked(part)
 	l.pending = append(l.pending, '\n')
 }
 
@@ -44,7 +64,7 @@ func (l *lines) Hold(message []byte) bool {
 	if l.closed || l.err != nil || len(l.pending)+len(message) > maxHeld {
 		return false
 	}
-	l.addLocked(message)
+	l.endLocked(message)
 	return true
 }
 
@@ -96,12 +116,45 @@ func (l *lines) flushLocked() error {
 	return err
 }
 
+// drainLocked writes what is pending, but for what a long message that waits will
+// write.
 func (l *lines) drainLocked() {
-	for len(l.pending) > 0 && l.writeLocked() == nil {
+	for len(l.pending) > 0 && l.waiting == 0 && l.writeLocked() == nil {
 	}
-	l.pending = l.pending[:0] // what will never be written
+	if l.err != nil {
+		l.pending = l.pending[:0] // it will never be written
+	}
 	l.writing = false
+	l.turn.Signal()
 	l.wakeLocked()
+}
+
+// awaitTurnLocked waits until nobody writes. A long message is worth that: to
+// leave it to another it would have to be copied.
+func (l *lines) awaitTurnLocked() {
+	l.waiting++
+	for l.writing && l.err == nil {
+		l.turn.Wait()
+	}
+	l.waiting--
+	if l.closed || l.err != nil {
+		l.turn.Signal() // this one will write nothing
+	}
+}
+
+// writeThroughLocked writes what is pending, the body from where it is and the end
+// of its line, and then what was sent meanwhile.
+func (l *lines) writeThroughLocked(body, tail []byte) error {
+	l.writing = true
+	err := l.writeLocked()
+	if err == nil {
+		err = l.writeOutLocked(body)
+	}
+	if err == nil {
+		err = l.writeOutLocked(append(bytes.Clone(tail), '\n'))
+	}
+	l.drainLocked()
+	return err
 }
 
 // writeLocked writes what is pending now; nil means that all of it was written.
@@ -110,7 +163,14 @@ func (l *lines) drainLocked() {
 func (l *lines) writeLocked() error {
 	batch := l.pending
 	l.pending, l.spare = l.spare[:0], nil
-	rest := batch
+	err := l.writeOutLocked(batch)
+	if cap(batch) <= maxPending {
+		l.spare = batch
+	}
+	return err
+}
+
+func (l *lines) writeOutLocked(rest []byte) error {
 	for len(rest) > 0 && l.err == nil {
 		n := min(len(rest), maxWrite)
 		l.mu.Unlock()
@@ -123,9 +183,6 @@ func (l *lines) writeLocked() error {
 			l.err = fmt.Errorf("write message: %w", err)
 		}
 		l.wakeLocked()
-	}
-	if cap(batch) <= maxPending {
-		l.spare = batch
 	}
 	if len(rest) == 0 {
 		return nil
@@ -155,6 +212,11 @@ func (l *lines) wakeLocked() {
 		close(l.changed)
 		l.changed = nil
 	}
+}
+
+// isOneLine reports whether a message has no line breaks.
+func isOneLine(message []byte) bool {
+	return bytes.IndexByte(message, '\n') < 0 && bytes.IndexByte(message, '\r') < 0
 }
 
 // keepOnOneLine turns line breaks into blanks. Between JSON's tokens they mean

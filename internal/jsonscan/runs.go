@@ -1,0 +1,123 @@
+package jsonscan
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"strings"
+	"unicode/utf8"
+)
+
+// Text in JSON is mostly plain: ASCII that stands for itself. What follows finds
+// how far that goes, a word of eight bytes at a time. A run that has lasted for
+// runBefore goes on in blocks, which package bytes searches faster still; shorter
+// ones would pay for blocks that are searched in vain.
+const (
+	runBefore = 64
+	block     = 256
+)
+
+// plainBytes returns how many bytes at the start of b are plain.
+func plainBytes(b []byte) int {
+	n := 0
+	for ; len(b)-n >= 8; n += 8 {
+		if n == runBefore {
+			n += plainBlocks(b[n:])
+			if len(b)-n < 8 {
+				break
+			}
+		}
+		if at := firstSpecial(binary.LittleEndian.Uint64(b[n:])); at < 8 {
+			return n + at
+		}
+	}
+	for n < len(b) && isPlain(b[n]) {
+		n++
+	}
+	return n
+}
+
+// plainText is plainBytes for a string.
+func plainText(s string) int {
+	n := 0
+	for ; len(s)-n >= 8; n += 8 {
+		if n == runBefore {
+			n += plainTextBlocks(s[n:])
+			if len(s)-n < 8 {
+				break
+			}
+		}
+		if at := firstSpecial(word(s[n : n+8])); at < 8 {
+			return n + at
+		}
+	}
+	for n < len(s) && isPlain(s[n]) {
+		n++
+	}
+	return n
+}
+
+// plainBlocks returns the length of the whole blocks at the start of b that are
+// plain.
+func plainBlocks(b []byte) int {
+	n := 0
+	for ; len(b)-n >= block; n += block {
+		part := b[n : n+block]
+		if bytes.IndexByte(part, '"') >= 0 || bytes.IndexByte(part, '\\') >= 0 {
+			break
+		}
+		odd := uint64(0)
+		for i := 0; i < block; i += 8 {
+			odd |= odd8(binary.LittleEndian.Uint64(part[i:]))
+		}
+		if odd&tops != 0 {
+			break
+		}
+	}
+	return n
+}
+
+// plainTextBlocks is plainBlocks for a string.
+func plainTextBlocks(s string) int {
+	n := 0
+	for ; len(s)-n >= block; n += block {
+		part := s[n : n+block]
+		if strings.IndexByte(part, '"') >= 0 || strings.IndexByte(part, '\\') >= 0 {
+			break
+		}
+		odd := uint64(0)
+		for i := 0; i < block; i += 8 {
+			odd |= odd8(word(part[i : i+8]))
+		}
+		if odd&tops != 0 {
+			break
+		}
+	}
+	return n
+}
+
+const ones, tops = 0x0101010101010101, 0x8080808080808080
+
+// word returns eight bytes, the first being the lowest.
+func word(b string) uint64 {
+	_ = b[7]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// odd8 marks the top of a byte if one of the eight is a control character or no
+// ASCII.
+func odd8(x uint64) uint64 { return x | (x - ones*' ') }
+
+// firstSpecial returns which of eight bytes, the first being the lowest, is the
+// first that is not plain: a quote, a backslash, a control character, or no ASCII.
+// It returns 8 if none is. A byte that borrows from its neighbours spoils those
+// above it only, so the lowest mark is true.
+func firstSpecial(x uint64) int {
+	quote := x ^ ones*'"'
+	slash := x ^ ones*'\\'
+	marks := (quote-ones)&^quote | (slash-ones)&^slash | (x-ones*' ')&^x | x
+	return bits.TrailingZeros64(marks&tops) / 8
+}
+
+func isPlain(b byte) bool { return b >= ' ' && b < utf8.RuneSelf && b != '"' && b != '\\' }

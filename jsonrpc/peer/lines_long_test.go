@@ -1,0 +1,89 @@
+package peer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bossman-mcp/bossman/jsonrpc/peer"
+)
+
+func TestMessagesOfEverySizeStayWholeAndInOrder(t *testing.T) {
+	r, w := io.Pipe()
+	sender := peer.Lines(strings.NewReader(""), w, 0)
+	receiver := peer.Lines(r, io.Discard, 0)
+	const senders, each = 8, 40
+	sizes := []int{10, 16 << 10, 17 << 10, 300 << 10}
+	var sending sync.WaitGroup
+	for s := range senders {
+		sending.Go(func() {
+			for i := range each {
+				fill := strings.Repeat(string(rune('a'+s)), sizes[(s+i)%len(sizes)])
+				if i%7 == 0 {
+					fill += "\n\r" // which must not end the line
+				}
+				if err := sender.Send(context.Background(), []byte(fmt.Sprintf("%d %d %s.", s, i, fill))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	var next [senders]int
+	for range senders * each {
+		line, err := receiver.Receive(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s, i int
+		if _, err := fmt.Sscanf(string(line[:min(len(line), 20)]), "%d %d ", &s, &i); err != nil {
+			t.Fatalf("%.40s: %v", line, err)
+		}
+		fill := strings.TrimRight(strings.TrimSuffix(string(line), "."), " ")
+		fill = fill[strings.LastIndexByte(fill, ' ')+1:]
+		if i != next[s] || fill != strings.Repeat(string(rune('a'+s)), sizes[(s+i)%len(sizes)]) {
+			t.Fatalf("message %d of sender %d came in place of %d, with %d bytes", i, s, next[s], len(fill))
+		}
+		next[s]++
+	}
+	sending.Wait()
+}
+
+func TestALongResultIsSentAsItIs(t *testing.T) {
+	long := jsontext.Value(`{"text":"` + strings.Repeat("x", 300<<10) + `"}`)
+	_, far, _, _ := connectLines(t, answering(func(context.Context, *peer.Request) (any, error) { return long, nil }), nil)
+	for i := range 12 {
+		id := fmt.Sprint(i)
+		far.send(request(id, "work"))
+		far.want(`{"jsonrpc":"2.0","id":` + id + `,"result":` + string(long) + `}`)
+	}
+}
+
+func TestCloseFreesLongMessagesThatWaitForTheirTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, w := io.Pipe() // nobody reads
+		l := peer.Lines(strings.NewReader(""), w, 0)
+		failed := make(chan error, 3)
+		for range cap(failed) {
+			go func() { failed <- l.Send(context.Background(), []byte(strings.Repeat("x", 20<<10))) }()
+		}
+		synctest.Wait()
+		start := time.Now()
+		_ = l.Close()
+		for range cap(failed) {
+			if err := <-failed; !errors.Is(err, peer.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) {
+				t.Errorf("Send returned %v", err)
+			}
+		}
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("Close took %v", took)
+		}
+	})
+}
