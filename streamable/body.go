@@ -1,61 +1,94 @@
 package streamable
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bossman-mcp/bossman/jsonrpc"
 )
 
-// firstRead is how much room a body gets before any of it has arrived, whatever
-// length it claims.
-const firstRead = 64 << 10
+// Bodies of unknown or middling length are first read into scratch, which is
+// used again: how much has really come is known before room is made for it.
+const (
+	smallBody = 4 << 10
+	scratch   = 64 << 10
+)
+
+var scratches = sync.Pool{New: func() any { return new([scratch]byte) }}
 
 // body reads the request's body, which then belongs to the caller for good:
 // handlers may keep parts of it. If it returns false, the request was answered.
 func (x *exchange) body() ([]byte, bool) {
-	most := x.e.opts.MaxBody
-	if x.r.ContentLength > most {
+	most, length := x.e.opts.MaxBody, x.r.ContentLength
+	if length > most {
 		return nil, x.badBody(&http.MaxBytesError{Limit: most})
 	}
-	_ = x.control.SetReadDeadline(time.Now().Add(x.e.opts.BodyTimeout))
-	from := http.MaxBytesReader(x.w, x.r.Body, most)
-	room := int64(1024)
-	if x.r.ContentLength >= 0 {
-		room = min(x.r.ContentLength, firstRead) + 1 // the end is found by reading once more
+	x.hurry()
+	var body []byte
+	var err error
+	if 0 <= length && length <= smallBody {
+		body, err = x.read(make([]byte, 0, length+1)) // the end is found by reading once more
+	} else {
+		body, err = x.largeBody(most)
 	}
-	body := make([]byte, 0, room)
-	for {
-		n, err := from.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		switch {
-		case errors.Is(err, io.EOF):
-			x.unhurried()
-			return body, true
-		case err != nil:
-			return nil, x.badBody(err)
-		case len(body) == cap(body):
-			body = append(make([]byte, 0, x.more(int64(cap(body)))), body...)
-		}
+	switch {
+	case err == nil, int64(len(body)) > most:
+		return nil, x.badBody(&http.MaxBytesError{Limit: most})
+	case err != io.EOF:
+		return nil, x.badBody(err)
 	}
+	x.unhurried()
+	return body, true
 }
 
-// more returns how much room a body gets that has filled so much: four times as
-// much, so that what is copied and dropped on the way stays small, and no more
-// than it can need.
-func (x *exchange) more(filled int64) int64 {
-	whole := x.e.opts.MaxBody
-	if x.r.ContentLength >= 0 {
-		whole = x.r.ContentLength
+// read fills the room in buf. It returns nil if that was not enough, and else what
+// came last: io.EOF, or what went wrong.
+func (x *exchange) read(buf []byte) ([]byte, error) {
+	for len(buf) < cap(buf) {
+		n, err := x.r.Body.Read(buf[len(buf):cap(buf)])
+		if buf = buf[:len(buf)+n]; err != nil {
+			return buf, err
+		}
 	}
-	if 4*filled >= whole {
-		return whole + 1 // the end is found by reading once more
+	return buf, nil
+}
+
+// largeBody reads a body by scratch. Beyond that it makes room for four times what
+// has come, so that lengths that are only claimed cost little, and what is copied
+// and dropped on the way stays small.
+func (x *exchange) largeBody(most int64) ([]byte, error) {
+	if x.r.ContentLength > 0 {
+		most = x.r.ContentLength
 	}
-	return 4 * filled
+	first := scratches.Get().(*[scratch]byte)
+	defer scratches.Put(first)
+	body, err := x.read(first[:0:min(scratch, most+1)])
+	if err != nil {
+		return bytes.Clone(body), err
+	}
+	for err == nil && int64(len(body)) <= most {
+		room := 4 * int64(len(body))
+		if room >= most {
+			room = most + 1
+		}
+		body, err = x.read(append(make([]byte, 0, room), body...))
+	}
+	return body, err
+}
+
+// hurry gives the body until the timeout from now on, unless the server is as
+// strict by itself.
+func (x *exchange) hurry() {
+	srv, ok := x.r.Context().Value(http.ServerContextKey).(*http.Server)
+	if !ok || srv.ReadTimeout <= 0 || srv.ReadTimeout > x.e.opts.BodyTimeout {
+		_ = x.control.SetReadDeadline(time.Now().Add(x.e.opts.BodyTimeout))
+	}
 }
 
 // unhurried lifts the deadline for reading. A server's read timeout would

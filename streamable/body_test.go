@@ -31,7 +31,10 @@ func TestBodiesAreCapped(t *testing.T) { // R030
 		want int
 	}{
 		{"a small one", 1000, 200},
-		{"one that outgrows the first buffer", 100_000, 200},
+		{"one that outgrows the first buffer", 5000, 200},
+		{"one that just fits the second", 64<<10 - 1, 200},
+		{"one that fills it", 64 << 10, 200},
+		{"one that outgrows it", 100_000, 200},
 		{"one of the cap", most, 200},
 		{"one byte more", most + 1, 413},
 		{"far more", 10 * most, 413},

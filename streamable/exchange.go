@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bossman-mcp/bossman/internal/lifecycle"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
 )
@@ -16,9 +17,15 @@ type exchange struct {
 	e         *Endpoint
 	w         http.ResponseWriter
 	r         *http.Request
-	control   *http.ResponseController
+	control   http.ResponseController
 	principal *mcp.Principal // nil where nobody checked
 	outlive   func() bool    // see lasting; nil for most
+
+	// What a POST needs is here, so that it is allocated at once.
+	message jsonrpc.Message
+	in      lifecycle.Incoming // the message, if it is a request
+	answer  answer             // to a modern request
+	length  [1]string          // of the answer, for its header
 }
 
 // Header values that never change, so that answers can share them.
@@ -30,11 +37,11 @@ var (
 	empty      = []string{"0"}
 )
 
-// buffers holds what answers are encoded into. Buffers that grew large are left
-// to the collector.
+// buffers holds what answers are encoded into. Buffers that grew very large are
+// left to the collector.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-const maxPooled = 64 << 10
+const maxPooled = 1 << 20
 
 func putBuffer(buf *[]byte) {
 	if cap(*buf) <= maxPooled {
@@ -46,7 +53,8 @@ func putBuffer(buf *[]byte) {
 func (x *exchange) json(status int, body []byte) {
 	h := x.w.Header()
 	h["Content-Type"] = typeJSON
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.length[0] = strconv.Itoa(len(body))
+	h["Content-Length"] = x.length[:]
 	x.patience()
 	x.w.WriteHeader(status)
 	_, err := x.w.Write(body)

@@ -79,7 +79,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *Endpoint) exchange(w http.ResponseWriter, r *http.Request) *exchange {
-	return &exchange{e: e, w: w, r: r, control: http.NewResponseController(w), principal: mcp.PrincipalFrom(r.Context())}
+	return &exchange{e: e, w: w, r: r, control: *http.NewResponseController(w), principal: mcp.PrincipalFrom(r.Context())}
 }
 
 // post reads a message and forks, once, by the era it belongs to.
@@ -100,8 +100,9 @@ func (e *Endpoint) post(x *exchange) {
 		e.legacyBatch(x, body)
 		return
 	}
-	m, err := jsonrpc.Parse(body)
-	if err != nil {
+	m := &x.message
+	var err error
+	if *m, err = jsonrpc.Parse(body); err != nil {
 		id := m.ID
 		if m.Result != nil || m.Error != nil { // a response: its id is not ours to answer
 			id = jsonrpc.ID{}
@@ -109,10 +110,11 @@ func (e *Endpoint) post(x *exchange) {
 		x.refuse(http.StatusBadRequest, id, err)
 		return
 	}
-	if e.isModern(x.r.Header, &m) {
-		e.modern(x, &m)
+	x.in = lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal}
+	if e.isModern(x.r.Header, &x.in) {
+		e.modern(x, m)
 	} else {
-		e.legacyPost(x, &m)
+		e.legacyPost(x, m)
 	}
 }
 
@@ -130,17 +132,17 @@ func (x *exchange) jsonBody() ([]byte, bool) {
 // itself in _meta, or its header says so. An initialize that does not describe
 // itself opens a session, whatever the header says. Where only one era is spoken
 // everything is of that one.
-func (e *Endpoint) isModern(h http.Header, m *jsonrpc.Message) bool {
+func (e *Endpoint) isModern(h http.Header, in *lifecycle.Incoming) bool {
 	switch {
 	case !e.speaksStateless():
 		return false
 	case !e.speaksHandshake():
 		return true
-	case lifecycle.IsStateless(m.Params):
+	case in.IsStateless():
 		return true
-	case m.Method == mcp.MethodInitialize:
+	case in.Method == mcp.MethodInitialize:
 		return false
-	case m.Method == mcp.MethodDiscover, m.Method == mcp.MethodSubscriptionsListen:
+	case in.Method == mcp.MethodDiscover, in.Method == mcp.MethodSubscriptionsListen:
 		return len(h[headerSession]) == 0 || e.headerIsStateless(h)
 	}
 	return e.headerIsStateless(h)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
+	"github.com/bossman-mcp/bossman/internal/lifecycle"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
 	"github.com/bossman-mcp/bossman/mcp/revision"
@@ -44,12 +45,12 @@ func only(h http.Header, name string) (string, *jsonrpc.Error) {
 // checkHeaders compares the headers of a modern request with its body: what
 // routes requests by the headers must have seen the request that runs. See the
 // spec's Server Validation.
-func checkHeaders(h http.Header, m *jsonrpc.Message, mirrors mirroring) *jsonrpc.Error {
+func checkHeaders(h http.Header, in *lifecycle.Incoming, mirrors mirroring) *jsonrpc.Error {
 	version, err := only(h, headerVersion)
 	if err != nil {
 		return err
 	}
-	inBody := jsonscan.Get(jsonscan.Get(m.Params, "_meta"), mcp.MetaProtocolVersion)
+	inBody := in.Version()
 	if jsonscan.KindOf(inBody) == jsonscan.String && !equalsJSON(version, inBody) {
 		return mismatch("%s is %q, the body says %s", headerVersion, version, inBody)
 	}
@@ -60,16 +61,14 @@ func checkHeaders(h http.Header, m *jsonrpc.Message, mirrors mirroring) *jsonrpc
 	if err != nil {
 		return err
 	}
-	if method != m.Method {
-		return mismatch("%s is %q, the body says %q", headerMethod, method, m.Method)
+	if method != in.Method {
+		return mismatch("%s is %q, the body says %q", headerMethod, method, in.Method)
 	}
-	if err := checkName(h, m); err != nil {
+	name, err := checkName(h, in)
+	if err != nil || mirrors == nil || in.Method != mcp.MethodCallTool {
 		return err
 	}
-	if mirrors == nil || m.Method != mcp.MethodCallTool {
-		return nil
-	}
-	return checkParams(h, m.Params, mirrors)
+	return checkParams(h, in.Params, mirrors.HeaderParams(name))
 }
 
 // namedBy returns the member of a method's params that Mcp-Name repeats, empty
@@ -87,42 +86,43 @@ func namedBy(method string) string {
 	return ""
 }
 
-func checkName(h http.Header, m *jsonrpc.Message) *jsonrpc.Error {
-	member := namedBy(m.Method)
-	if member == "" {
-		return nil
+// checkName compares Mcp-Name with the member that it repeats and returns what
+// they agree on, empty for methods without one.
+func checkName(h http.Header, in *lifecycle.Incoming) (string, *jsonrpc.Error) {
+	var inBody []byte
+	switch member := namedBy(in.Method); member {
+	case "":
+		return "", nil
+	case "name":
+		inBody = in.Name()
+	default:
+		inBody = jsonscan.Get(in.Params, member)
 	}
-	inBody := jsonscan.Get(m.Params, member)
 	if inBody == nil && len(h[headerName]) == 0 {
-		return nil // the handler will miss it
+		return "", nil // the handler will miss it
 	}
 	text, err := only(h, headerName)
 	if err != nil {
-		return err
+		return "", err
 	}
 	name, ok := decodeValue(text)
 	if !ok {
-		return mismatch("%s has a value that cannot be decoded", headerName)
+		return "", mismatch("%s has a value that cannot be decoded", headerName)
 	}
 	if jsonscan.KindOf(inBody) != jsonscan.String || !equalsJSON(name, inBody) {
-		return mismatch("%s is %q, the body says %s", headerName, name, orNothing(inBody))
+		return "", mismatch("%s is %q, the body says %s", headerName, name, orNothing(inBody))
 	}
-	return nil
+	return name, nil
 }
 
 // checkParams compares the Mcp-Param headers of a tool's call with its arguments.
 // Headers that the tool does not know are nobody's business.
-func checkParams(h http.Header, params []byte, mirrors mirroring) *jsonrpc.Error {
-	var name, arguments []byte
-	for member, value := range jsonscan.Members(params) {
-		switch string(member) {
-		case "name":
-			name = value
-		case "arguments":
-			arguments = value
-		}
+func checkParams(h http.Header, params []byte, mirrored []mcp.HeaderParam) *jsonrpc.Error {
+	if len(mirrored) == 0 {
+		return nil
 	}
-	for _, p := range mirrors.HeaderParams(jsonscan.Unquote(name)) {
+	arguments := jsonscan.Get(params, "arguments")
+	for _, p := range mirrored {
 		value := arguments
 		for _, property := range p.Path {
 			value = jsonscan.Get(value, property)

@@ -44,12 +44,12 @@ func (e *Endpoint) legacyPost(x *exchange, m *jsonrpc.Message) {
 		x.status(http.StatusAccepted)
 	default:
 		st := s.newStream(x, false)
-		c, err := s.begin(st, x, m)
-		if err != nil {
+		st.call.in = &x.in
+		if err := s.begin(&st.call, st, x); err != nil {
 			s.refuse(x, m.ID, err)
 			return
 		}
-		c.run()
+		st.call.run()
 		st.post.conclude()
 	}
 }
@@ -91,8 +91,8 @@ func (e *Endpoint) legacyBatch(x *exchange, body []byte) {
 		}
 		answered = true
 		if err == nil {
-			var c *call
-			if c, err = s.begin(st, x, &m); err == nil {
+			c := &call{in: &lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal}}
+			if err = s.begin(c, st, x); err == nil {
 				calls = append(calls, c)
 			}
 		}

@@ -57,7 +57,7 @@ func (f *feed) takeOver(endless bool, end func(closing bool)) bool {
 	if f.x.outlive != nil {
 		f.x.outlive()
 	}
-	f.x.w, f.x.r, f.x.control, f.x.outlive = nil, nil, nil, nil // else they would stay for as long as the stream
+	f.x.w, f.x.r, f.x.control, f.x.outlive = nil, nil, http.ResponseController{}, nil // else they would stay as long as the stream
 	f.x = nil
 	f.line = &line{conn: conn, endless: endless, written: time.Now()}
 	if f.over {

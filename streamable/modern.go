@@ -25,8 +25,8 @@ func (e *Endpoint) modern(x *exchange, m *jsonrpc.Message) {
 		x.busy(m.ID, "the server is shutting down")
 		return
 	}
-	if err := checkHeaders(x.r.Header, m, e.mirrors); err != nil {
-		if m.Method == mcp.MethodInitialize && !lifecycle.IsStateless(m.Params) {
+	if err := checkHeaders(x.r.Header, &x.in, e.mirrors); err != nil {
+		if m.Method == mcp.MethodInitialize && !x.in.IsStateless() {
 			err.Message += "; " + e.stateless.NoHandshake()
 		}
 		x.refuse(http.StatusBadRequest, m.ID, err)
@@ -36,12 +36,12 @@ func (e *Endpoint) modern(x *exchange, m *jsonrpc.Message) {
 		e.listen(x, m)
 		return
 	}
-	a := newAnswer(x, m)
+	a := x.prepare()
 	ctx := x.r.Context()
 	if e.opts.AlwaysStream && e.opts.KeepAlive > 0 {
 		defer a.keepAlive().Stop()
 	}
-	result, err := e.guarded(ctx, &a.in, e.stateless)
+	result, err := e.guarded(ctx, &x.in, e.stateless)
 	a.finish(ctx, result, err)
 }
 
@@ -52,9 +52,9 @@ func (e *Endpoint) listen(x *exchange, m *jsonrpc.Message) {
 		x.busy(m.ID, "too many streams are open")
 		return
 	}
-	a := newAnswer(x, m)
+	a := x.prepare()
 	ctx, done := x.lasting()
-	result, err := e.guarded(ctx, &a.in, e.stateless)
+	result, err := e.guarded(ctx, &x.in, e.stateless)
 	held, ok := result.(*lifecycle.Held)
 	if err != nil || !ok {
 		defer e.streams.give()
@@ -76,17 +76,18 @@ func (e *Endpoint) listen(x *exchange, m *jsonrpc.Message) {
 // answer is the response to one modern request: JSON, unless something was said
 // before the result, or the options want a stream.
 type answer struct {
-	x  *exchange
-	in lifecycle.Incoming
+	x *exchange
 
 	mu   sync.Mutex
 	feed *feed // nil until something was said
 	done bool  // nothing more may be written
 }
 
-func newAnswer(x *exchange, m *jsonrpc.Message) *answer {
-	a := &answer{x: x}
-	a.in = lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal, Notify: a.notify}
+// prepare returns the answer to the exchange's request.
+func (x *exchange) prepare() *answer {
+	a := &x.answer
+	a.x = x
+	x.in.Notify = a.notify
 	return a
 }
 
@@ -143,7 +144,7 @@ func (a *answer) finish(ctx context.Context, result any, err error) {
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
 	var failure *jsonrpc.Error
-	if *buf, failure = a.x.e.appendAnswer((*buf)[:0], &a.in, result, err); ctx.Err() != nil {
+	if *buf, failure = a.x.e.appendAnswer((*buf)[:0], &a.x.in, result, err); ctx.Err() != nil {
 		a.close()
 		return
 	}

@@ -40,7 +40,9 @@ type Options struct {
 	// Retry is how long clients are asked to wait before they take up a stream
 	// again. 0: 1 second.
 	Retry time.Duration
-	// BodyTimeout is how long a request's body may take to arrive. 0: 30 seconds.
+	// BodyTimeout is how long a request's body may take to arrive. A ReadTimeout
+	// of the server's that is shorter, or as long, holds in its place. 0: 30
+	// seconds.
 	BodyTimeout time.Duration
 	// WriteTimeout is how long a client may take to accept one answer or event
 	// before its connection is closed. 0: 30 seconds.

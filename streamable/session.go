@@ -26,7 +26,7 @@ type session struct {
 	rev   *revision.Revision // what initialize agreed on
 
 	mu       sync.Mutex
-	used     time.Time // when it last did something
+	used     time.Time // when the last request was over
 	ready    bool      // the client confirmed initialize
 	over     bool
 	requests int                      // HTTP requests being served
@@ -47,7 +47,7 @@ type shelf struct {
 type call struct {
 	s      *session
 	st     *stream
-	in     lifecycle.Incoming
+	in     *lifecycle.Incoming
 	key    jsonrpc.ID
 	ctx    context.Context // ends when the call is cancelled, not when the connection breaks
 	cancel context.CancelFunc
@@ -55,8 +55,9 @@ type call struct {
 
 // question is a request to the client that waits for its answer.
 type question struct {
-	done   chan struct{} // closed after answer is set, or at the session's end
-	answer *jsonrpc.Message
+	done     chan struct{} // closed after answer is set, or at the session's end
+	answered bool
+	answer   jsonrpc.Message
 }
 
 // owner is who opened a session.
@@ -106,7 +107,6 @@ func (s *session) enter() bool {
 		return false
 	}
 	s.requests++
-	s.used = time.Now()
 	return true
 }
 
@@ -145,29 +145,29 @@ func (s *session) end() {
 	}
 }
 
-// begin lets a request into flight. It is up to the caller to run it.
-func (s *session) begin(st *stream, x *exchange, m *jsonrpc.Message) (*call, error) {
-	c := &call{s: s, st: st, key: m.ID.Key()}
-	c.in = lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal, Notify: c.tell, Ask: c.ask}
+// begin lets a request, c.in, into flight. It is up to the caller to run it.
+func (s *session) begin(c *call, st *stream, x *exchange) error {
+	c.s, c.st, c.key = s, st, c.in.ID.Key()
+	c.in.Notify, c.in.Ask = c.tell, c.ask
 	if s.rev.EarlyClose {
 		c.in.Hangup = st.release
 	}
 	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(x.r.Context()))
-	if err := s.admit(c, m.ID); err != nil {
+	err := s.admit(c)
+	if err != nil {
 		c.cancel()
-		return nil, err
 	}
-	return c, nil
+	return err
 }
 
-func (s *session) admit(c *call, id jsonrpc.ID) error {
+func (s *session) admit(c *call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.over:
 		return errNoSession
 	case s.calls[c.key] != nil:
-		return jsonrpc.InvalidRequest("id %s is already in flight", id)
+		return jsonrpc.InvalidRequest("id %s is already in flight", c.in.ID)
 	case len(s.calls) >= maxCalls:
 		return errTooMany
 	}
@@ -188,20 +188,19 @@ func (s *session) retire(c *call) bool {
 		return false
 	}
 	delete(s.calls, c.key)
-	s.used = time.Now()
 	return true
 }
 
 // run answers a call.
 func (c *call) run() {
 	defer c.cancel()
-	result, err := c.s.e.guarded(c.ctx, &c.in, c.s.door)
+	result, err := c.s.e.guarded(c.ctx, c.in, c.s.door)
 	if !c.s.retire(c) {
 		return
 	}
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
-	*buf, _ = c.s.e.appendAnswer((*buf)[:0], &c.in, result, err)
+	*buf, _ = c.s.e.appendAnswer((*buf)[:0], c.in, result, err)
 	if !c.st.batch && c.st.post.claim() {
 		c.st.post.x.json(http.StatusOK, *buf)
 		return

@@ -78,7 +78,7 @@ func (c *call) ask(ctx context.Context, method string, params any, result *jsont
 	case <-q.done:
 	}
 	switch {
-	case q.answer == nil:
+	case !q.answered:
 		return errSessionOver
 	case q.answer.Error != nil:
 		return q.answer.Error
@@ -108,7 +108,8 @@ func (s *session) resolve(m *jsonrpc.Message) {
 		return
 	}
 	delete(s.asked, m.ID.Key())
-	q.answer = m
+	q.answer = *m
+	q.answered = true
 	close(q.done)
 }
 
