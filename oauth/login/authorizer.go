@@ -138,7 +138,8 @@ func (a *Authorizer) Authorize(ctx context.Context, r *http.Request) error {
 // Challenge answers a response of status 401 or 403 to a request that Authorize
 // has seen: it renews the login, or gets a new one, and reports whether to send
 // the request again. That is false, without an error, for refusals that no login
-// can change, such as those of a server that wants a key and knows no OAuth. With [*Code] it may wait for a person.
+// can change, such as those of a server that wants a key and knows no OAuth. With
+// [*Code] it may wait for a person.
 //
 // Of the logins in a row, each within a minute of the last, three are made; after
 // that it fails with [ErrTooMany].

@@ -276,9 +276,9 @@ func TestR062NothingStoredGoesElsewhereWhenDocumentsAreGone(t *testing.T) {
 				time.Sleep(2 * time.Hour)
 				w.again()
 				before := len(w.calls)
-				_, err := w.call("tools/call")
-				if revoked == (err == nil) {
-					t.Errorf("got %v", err)
+				status, err := w.call("tools/call")
+				if err != nil || revoked == (status == http.StatusOK) {
+					t.Errorf("got %d, %v", status, err)
 				}
 				for _, c := range w.calls[before:] {
 					text := c.url + c.body + fmt.Sprint(c.header)
