@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -24,12 +26,14 @@ type loginFlags struct {
 	noBrowser bool
 	clientID  string
 	port      int
+	networks  []net.IPNet
 }
 
 func (f *loginFlags) bind(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.noBrowser, "no-browser", false, "if the server wants a login, print the page to open instead of opening it")
 	flags.StringVar(&f.clientID, "client-id", "", "client to log in as, if it is registered already (its secret is in $BOSSMAN_CLIENT_SECRET, if it has one)")
+	flags.IPNetSliceVar(&f.networks, "login-network", nil, "private network, such as 10.0.0.0/8, in which the login may be; others are off limits")
 	flags.IntVar(&f.port, "login-port", 0, "port of this machine on which the browser brings the login back (default: any)")
 }
 
@@ -68,7 +72,7 @@ func (t *target) authorizer(server *fleet.ServerConfig) *login.Authorizer {
 	if t.login.noBrowser || isTerminal(t.says) {
 		grant.UserAgent = &login.Loopback{Browser: &pages{out: t.says, print: t.login.noBrowser}, Port: port}
 	}
-	opts := &login.Options{Scopes: said.Scopes, Logger: t.logger()}
+	opts := &login.Options{Scopes: said.Scopes, Networks: prefixes(t.login.networks), Logger: t.logger()}
 	if folder := loginFolder(); folder != "" {
 		opts.Store = login.Files(folder)
 	}
@@ -78,6 +82,16 @@ func (t *target) authorizer(server *fleet.ServerConfig) *login.Authorizer {
 		return nil
 	}
 	return a
+}
+
+// prefixes returns networks as package netip has them.
+func prefixes(networks []net.IPNet) (all []netip.Prefix) {
+	for _, n := range networks {
+		addr, _ := netip.AddrFromSlice(n.IP)
+		bits, _ := n.Mask.Size()
+		all = append(all, netip.PrefixFrom(addr.Unmap(), bits).Masked())
+	}
+	return all
 }
 
 // hasCredentials reports whether headers say who is calling.
@@ -123,6 +137,8 @@ func advise(err error) error {
 	switch {
 	case errors.Is(err, login.ErrPerson):
 		return fmt.Errorf("%w; run this at a terminal or with --no-browser to log in, or give a token or key with --header", err)
+	case errors.Is(err, login.ErrBlocked):
+		return fmt.Errorf("%w; if you trust the server, allow the network with --login-network", err)
 	case errors.Is(err, peer.ErrUnauthorized), errors.As(err, &refused) && refused.Status == http.StatusUnauthorized:
 		return fmt.Errorf("%w; if you have a token or key for the server, give it with --header", err)
 	}

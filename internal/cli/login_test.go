@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,6 +17,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/spf13/cobra"
+
+	"github.com/bossman-mcp/bossman/oauth/login"
 	"github.com/bossman-mcp/bossman/server"
 	"github.com/bossman-mcp/bossman/streamable"
 )
@@ -105,7 +109,7 @@ func (v *visitor) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// run runs a command line, and a person who does what it says.
+// runWithPerson runs a command line, and a person who does what it says.
 func runWithPerson(t *testing.T, args ...string) (stdout string, v *visitor, err error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -207,6 +211,32 @@ func TestWhereNobodyIsTheLoginIsRefused(t *testing.T) {
 	}
 	if n := c.logins.Load(); n != 0 {
 		t.Errorf("%d logins", n)
+	}
+}
+
+// A server that anybody may run must not make us reach into private networks.
+func TestLoginsInPrivateNetworksAreOffLimits(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/.well-known/oauth-protected-resource") {
+			fmt.Fprintf(w, `{"resource":"http://%s/mcp","authorization_servers":["https://10.1.2.3"]}`, r.Host)
+			return
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer srv.Close()
+	_, _, err := runWithPerson(t, "ping", "--no-browser", "--url", srv.URL+"/mcp")
+	if !errors.Is(err, login.ErrBlocked) || !strings.Contains(err.Error(), "--login-network") {
+		t.Errorf("got %v", err)
+	}
+	f := &loginFlags{}
+	cmd := &cobra.Command{}
+	f.bind(cmd)
+	if err := cmd.ParseFlags([]string{"--login-network", "10.1.0.0/16,fd00::/8"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(prefixes(f.networks)); got != "[10.1.0.0/16 fd00::/8]" {
+		t.Errorf("opened %s", got)
 	}
 }
 
