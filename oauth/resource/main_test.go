@@ -102,13 +102,17 @@ func (s *issuer) tokens(t testing.TB, opts *resource.JWTOptions) *resource.Token
 	return v
 }
 
-// claims are good ones, with changes; a nil value takes one out.
+// claims are good ones, with changes; a nil value takes one out, and a duration
+// stands for that much from now.
 func claims(changes map[string]any) map[string]any {
 	now := time.Now().Unix()
 	c := map[string]any{
 		"iss": issuerURL, "sub": "alice", "aud": audience, "iat": now, "exp": now + 600, "scope": "read write",
 	}
 	for name, value := range changes {
+		if d, ok := value.(time.Duration); ok {
+			value = now + int64(d/time.Second)
+		}
 		if c[name] = value; value == nil {
 			delete(c, name)
 		}
