@@ -67,7 +67,7 @@ func TestHeavyBodiesAtOnce(t *testing.T) {
 		{"200 MiB that claim to be a byte", head + "Content-Length: 1\r\n\r\n", block, 200 << 20, []int{400, 0}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			clients := heavily(100, 20)
+			clients := heavily(100, 5)
 			block := []byte(tt.block) // shared, so that what is counted is the server's
 			grown := watchMemory()
 			var wg sync.WaitGroup

@@ -26,7 +26,7 @@ func TestHeavyOpeningsAreBoundedInNumberAndMemory(t *testing.T) {
 	d := openDirect(t, newBench(), nil)
 	before := heap()
 	var opened, busy atomic.Int32
-	inParallel(heavily(100_000, 15_000), func(int) {
+	inParallel(heavily(100_000, 12_000), func(int) {
 		switch w := d.post(t.Context(), asJSON(), fmt.Sprintf(initialize, lastSession)); {
 		case w.status == http.StatusOK && w.header.Get("Mcp-Session-Id") != "":
 			opened.Add(1)
@@ -142,7 +142,7 @@ func newCrowd() *crowd {
 // R049: clients that all count their ids from 0 see nothing of each other.
 func TestHeavyClientsThatCountAlikeSeeOnlyTheirOwn(t *testing.T) {
 	const clients = 200
-	calls := heavily(1_000_000, 12_000) / clients
+	calls := heavily(1_000_000, 4_000) / clients
 	c := newCrowd()
 	d := openDirect(t, c, nil)
 	var wg sync.WaitGroup
