@@ -93,7 +93,8 @@ func (r *pipeRun) wait() (time.Time, error) {
 		set = r.deadline
 	}
 	if err := r.pipe.fill(set); err != nil {
-		return time.Time{}, fmt.Errorf("wait for the answers to %d requests: %w", len(r.out), err)
+		return time.Time{}, fmt.Errorf("wait for the answers to %d requests, with %d bytes of a message read: %w",
+			len(r.out), r.pipe.end-r.pipe.pos, err)
 	}
 	return time.Now(), nil
 }
