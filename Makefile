@@ -98,7 +98,7 @@ bench-test: ## Vet and test the benchmark itself, with every server in it
 	$(call step,bench,.ci/bench "$(NOT_RUN)")
 
 .PHONY: bench-quick
-bench-quick: ## The same, in a minute or two, with rougher figures
+bench-quick: ## Compare most of it in about two minutes, with rougher figures
 	cd bench && go run . -quick $(BENCH)
 
 .PHONY: lint
