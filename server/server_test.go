@@ -109,6 +109,34 @@ func TestToolCalls(t *testing.T) {
 	}
 }
 
+type bill struct {
+	Total int `json:"total" max:"100"`
+}
+
+func (b bill) Text() string { return fmt.Sprintf("that makes %d", b.Total) }
+
+func TestAnOutputMayHaveWordsOfItsOwn(t *testing.T) {
+	s := server.New("shop", "1.0.0", quiet())
+	server.Tool(s, "pay", "Pay", func(_ context.Context, in struct {
+		Price int `json:"price"`
+	}) (bill, error) {
+		return bill{in.Price}, nil
+	})
+	result, err := handle(t, s, mcp.MethodCallTool, `{"name":"pay","arguments":{"price":7}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(result.(*mcp.CallToolResult).StructuredContent); got != `{"total":7}` {
+		t.Errorf("the structured content is %s", got)
+	}
+	if got := callText(t, s, `{"name":"pay","arguments":{"price":7}}`); got != "that makes 7" {
+		t.Errorf("the text is %q", got)
+	}
+	if got := callText(t, s, `{"name":"pay","arguments":{"price":101}}`); !strings.Contains(got, "does not fit its output schema") {
+		t.Errorf("an output that breaks its promise: %q", got)
+	}
+}
+
 func TestWrongArgumentsAreExplainedAllAtOnce(t *testing.T) {
 	got := callText(t, shop(), `{"name":"buy","arguments":{"itme":"x","count":12,"size":"lage"}}`)
 	for _, want := range []string{"itme", `"item"`, "count", "9", "lage", `"large"`} {

@@ -28,7 +28,7 @@ func Tool[In, Out any](s *Server, name, description string, run func(ctx context
 //   - a content block or [mcp.Contents]: those;
 //   - [*mcp.CallToolResult]: the result itself;
 //   - anything else: structured content, with an output schema inferred from
-//     Out, and the same JSON as text for older clients.
+//     Out, and the same JSON as text for older clients, unless Out is a [Texter].
 //
 // A type that has no schema panics.
 func Func[In, Out any](run func(ctx context.Context, in In) (Out, error)) Implementation {
@@ -85,6 +85,12 @@ func rendering[Out any]() (*schema.Schema, func(Out) (*mcp.CallToolResult, error
 	return mustInfer[Out]("output"), func(out Out) (*mcp.CallToolResult, error) { return structured(codec, out) }
 }
 
+// Texter is an output that has words of its own for the model. They are the text of
+// the result, in place of the output's JSON; that stays its structured content.
+type Texter interface {
+	Text() string
+}
+
 // structured puts out's JSON into a result, as itself and as text.
 func structured[Out any](codec *plain.Codec, out Out) (*mcp.CallToolResult, error) {
 	text, ok := codec.Append(make([]byte, 0, 64), reflect.ValueOf(&out).Elem())
@@ -98,7 +104,12 @@ func structured[Out any](codec *plain.Codec, out Out) (*mcp.CallToolResult, erro
 		result mcp.CallToolResult
 		text   mcp.TextContent
 		blocks [1]mcp.Content
-	}{text: mcp.TextContent{Text: string(text)}}
+	}{}
+	if own, ok := any(out).(Texter); ok {
+		r.text.Text = own.Text()
+	} else {
+		r.text.Text = string(text)
+	}
 	r.blocks[0] = &r.text
 	r.result.Content, r.result.StructuredContent = r.blocks[:], text
 	return &r.result, nil

@@ -14,10 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/bossman-mcp/bossman/mcp"
-	"github.com/bossman-mcp/bossman/schema"
 	"github.com/bossman-mcp/bossman/server"
 	"github.com/bossman-mcp/bossman/stdio"
 	"github.com/bossman-mcp/bossman/streamable"
@@ -57,18 +54,10 @@ type author struct {
 	Email string `json:"email,omitzero" doc:"Address"`
 }
 
-// add answers with a text of its own beside the structured content.
-func add(_ context.Context, in pair) (*mcp.CallToolResult, error) {
-	total := in.A + in.B
-	structured, err := json.Marshal(sum{total})
-	if err != nil {
-		return nil, err
-	}
-	return &mcp.CallToolResult{
-		Content:           mcp.Contents{mcp.Text(strconv.FormatFloat(total, 'f', -1, 64))},
-		StructuredContent: structured,
-	}, nil
-}
+// Text is the sum in words, beside the structured content.
+func (s sum) Text() string { return strconv.FormatFloat(s.Sum, 'f', -1, 64) }
+
+func add(_ context.Context, in pair) (sum, error) { return sum{in.A + in.B}, nil }
 
 func echo(_ context.Context, in speech) (string, error) { return in.Text, nil }
 
@@ -94,11 +83,7 @@ func find(_ context.Context, in search) (string, error) { return in.Query, nil }
 
 func newServer(tools int) *server.Server {
 	s := server.New("ours", "1.0.0", nil)
-	promise, err := schema.For[sum]()
-	if err != nil {
-		panic(err)
-	}
-	s.AddTool(mcp.Tool{Name: "add", Description: "Add two numbers together", OutputSchema: promise.JSON()}, server.Func(add))
+	server.Tool(s, "add", "Add two numbers together", add)
 	server.Tool(s, "echo", "Say it again", echo)
 	server.Tool(s, "slow", "Sleep for a while", slow)
 	s.AddTool(mcp.Tool{Name: "count", Description: "Count and report each step"}, server.CallFunc(count))

@@ -3,6 +3,7 @@ package plain
 import (
 	"reflect"
 	"strings"
+	"time"
 )
 
 // Codec reads and writes values of one type. The nil Codec is sure of nothing.
@@ -27,7 +28,7 @@ func Of(t reflect.Type) *Codec { return codecOf(t, nil) }
 
 // codecOf is Of; around are the structs that t is a part of.
 func codecOf(t reflect.Type, around []reflect.Type) *Codec {
-	if hasMethods(t) {
+	if knowsJSON(t) {
 		return nil
 	}
 	c := &Codec{typ: t, kind: t.Kind()}
@@ -59,10 +60,20 @@ func codecOf(t reflect.Type, around []reflect.Type) *Codec {
 	return nil
 }
 
-// hasMethods reports whether a type may know its own JSON. Any method is reason
-// enough to leave it alone.
-func hasMethods(t reflect.Type) bool {
-	return t.NumMethod() > 0 || t.Kind() != reflect.Pointer && reflect.PointerTo(t).NumMethod() > 0
+// knowsJSON reports whether a type may have a say in its own JSON, by a method that
+// package json looks for, or is one that package json knows by name.
+func knowsJSON(t reflect.Type) bool {
+	if t == reflect.TypeFor[time.Duration]() {
+		return true
+	}
+	for _, name := range []string{
+		"MarshalJSON", "MarshalJSONTo", "MarshalText", "AppendText", "UnmarshalJSON", "UnmarshalJSONFrom", "UnmarshalText", "IsZero",
+	} {
+		if _, ok := t.MethodByName(name); ok {
+			return true
+		}
+	}
+	return t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface && knowsJSON(reflect.PointerTo(t))
 }
 
 // addFields reports whether all fields are plain, and have plain tags.

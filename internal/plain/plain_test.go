@@ -111,7 +111,11 @@ func TestWritesWhatPackageJSONWrites(t *testing.T) {
 
 type method struct{ A int }
 
-func (method) Any() {}
+func (*method) IsZero() bool { return false }
+
+type talkative struct{ A int }
+
+func (talkative) Text() string { return "" }
 
 type loop struct{ Next *loop }
 
@@ -135,6 +139,9 @@ func TestTypesThatAreNotPlainAreLeftAlone(t *testing.T) {
 		if c := plain.Of(reflect.TypeOf(v)); c != nil {
 			t.Errorf("%T has a codec", v)
 		}
+	}
+	if plain.Of(reflect.TypeFor[talkative]()) == nil {
+		t.Error("a type whose methods package json does not look for has no codec")
 	}
 	twice := reflect.StructOf([]reflect.StructField{
 		{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"x"`}, {Name: "B", Type: reflect.TypeFor[int](), Tag: `json:"x"`},
