@@ -206,8 +206,9 @@ func (c *Client) send(ctx context.Context, k *conn, a *lifecycle.Agreement, r *r
 	if r.opts.OnProgress != nil {
 		return c.sendWithProgress(ctx, k, a, r)
 	}
-	bounded, _, stop := bound(ctx, k, a, &r.opts)
-	defer stop()
+	l := bound(ctx, k, a, &r.opts)
+	defer l.stop()
+	bounded := l.context(ctx)
 	err = k.peer.Call(bounded, r.method, a.Wrap(&r.out), &result)
 	return result, explain(bounded, r.method, err)
 }

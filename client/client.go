@@ -24,6 +24,7 @@ type Client struct {
 	crew     *crew    // connections, dialling, subscriptions
 	courier  *courier // callbacks
 	tools    toolbox
+	codecs   codecs
 	lookup   partition // into the cache
 	tokens   atomic.Int64
 	level    atomic.Pointer[mcp.LoggingLevel]

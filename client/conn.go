@@ -27,6 +27,7 @@ type conn struct {
 	waiter    waiter       // nil unless requests may wait for a person
 	agreement atomic.Pointer[lifecycle.Agreement]
 	opened    time.Time
+	alarm     alarm                     // for calls that wait too long
 	asking    atomic.Int32              // questions of the server that wait for our answer
 	answered  atomic.Pointer[time.Time] // when the last was answered; nil: none was
 
@@ -135,6 +136,7 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 	})
 	started := c.crew.start(func(ctx context.Context) {
 		defer close(k.ended)
+		defer k.alarm.stop()
 		if err := k.peer.Run(ctx); err != nil {
 			c.log.Debug("connection failed", "error", err)
 		}

@@ -55,8 +55,11 @@ func (p *progress) take() []*mcp.ProgressParams {
 // sendWithProgress sends a request on a goroutine of its own, so that this one
 // can tell the caller how far it is.
 func (c *Client) sendWithProgress(ctx context.Context, k *conn, a *lifecycle.Agreement, r *request) (jsontext.Value, error) {
-	bounded, l, stop := bound(ctx, k, a, &r.opts)
-	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l := bound(ctx, k, a, &r.opts)
+	defer l.stop()
+	bounded := l.context(ctx)
 	p := &progress{limit: l, ready: make(chan struct{}, 1)}
 	r.out.ProgressToken = c.tokens.Add(1)
 	k.follow(r.out.ProgressToken, p)
@@ -64,7 +67,7 @@ func (c *Client) sendWithProgress(ctx context.Context, k *conn, a *lifecycle.Agr
 
 	var result jsontext.Value
 	done := make(chan error, 1)
-	go func() { done <- k.peer.Call(bounded, r.method, a.Wrap(&r.out), &result) }() // awaited below; stop ends it if a callback panics
+	go func() { done <- k.peer.Call(bounded, r.method, a.Wrap(&r.out), &result) }() // awaited below; cancel ends it if a callback panics
 	for {
 		select {
 		case <-p.ready:

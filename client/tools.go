@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
-	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
 )
 
@@ -80,7 +79,7 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, opts 
 			return nil, local(mcp.MethodCallTool, &OutputError{Tool: name, Err: err})
 		}
 	}
-	r, err := c.newRequest(mcp.MethodCallTool, &toolCall{name, arguments}, opts)
+	r, err := c.newRequest(mcp.MethodCallTool, &toolCall{name, arguments, &c.codecs}, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +115,7 @@ func (c *Client) Await(ctx context.Context, id string, opts *CallOptions) (*mcp.
 type toolCall struct {
 	name      string
 	arguments any
+	codecs    *codecs
 }
 
 // AppendJSON writes the params.
@@ -123,7 +123,7 @@ func (t *toolCall) AppendJSON(dst []byte) ([]byte, error) {
 	dst = jsonscan.AppendQuote(append(dst, `{"name":`...), t.name)
 	dst = append(dst, `,"arguments":`...)
 	at := len(dst)
-	dst, err := jsonrpc.AppendValue(dst, t.arguments)
+	dst, err := t.codecs.append(dst, t.arguments)
 	if err != nil {
 		return dst, err
 	}

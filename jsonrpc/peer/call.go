@@ -26,22 +26,48 @@ func (p *Peer) Call(ctx context.Context, method string, params, result any) erro
 	if n, ok := params.(Numbered); ok {
 		n.Number(id)
 	}
+	defer p.table.release(o)
 	if err := p.send(ctx, id, method, params); err != nil {
 		p.table.forget(id)
 		return notSent{fmt.Errorf("call %s: %w", method, err)}
 	}
-	select {
-	case <-o.done:
-		return o.decode(method, result)
-	case <-ctx.Done():
-	}
-	if !p.table.forget(id) { // it was answered meanwhile
+	if await(ctx, o.done) || !p.table.forget(id) { // it was answered, or is at this moment
 		return o.decode(method, result)
 	}
 	if p.table.join() {
-		go p.giveUp(id, context.Cause(ctx)) // Run waits for it
+		go p.giveUp(id, causeOf(ctx)) // Run waits for it
 	}
 	return fmt.Errorf("call %s: %w", method, ctx.Err())
+}
+
+// Waiter is a context that knows a cheaper way to wait than by its channel, which
+// it may have to make first. [Peer.Call] uses it.
+type Waiter interface {
+	context.Context
+	// Await returns true when there is something in answered, and false when the
+	// context has ended.
+	Await(answered <-chan struct{}) bool
+	// Cause returns why it has ended.
+	Cause() error
+}
+
+func await(ctx context.Context, answered <-chan struct{}) bool {
+	if w, ok := ctx.(Waiter); ok {
+		return w.Await(answered)
+	}
+	select {
+	case <-answered:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func causeOf(ctx context.Context) error {
+	if w, ok := ctx.(Waiter); ok {
+		return w.Cause()
+	}
+	return context.Cause(ctx)
 }
 
 // Numbered is implemented by params that need to know the id of the request they

@@ -45,6 +45,6 @@ func (t *table) lose(l *LostError) {
 	if o := t.out[key]; o != nil {
 		delete(t.out, key)
 		o.err = l.Err
-		close(o.done)
+		o.finishLocked()
 	}
 }

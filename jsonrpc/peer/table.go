@@ -17,7 +17,8 @@ type table struct {
 	in     map[jsonrpc.ID]*Request  // theirs, by ID.Key
 	out    map[jsonrpc.ID]*outgoing // ours
 	nextID int64
-	closed error // set once; nothing enters afterwards
+	spare  []*outgoing // of calls that are over
+	closed error       // set once; nothing enters afterwards
 
 	handlers int       // that run, for requests in flight or cancelled
 	open     int       // requests in flight whose handler has returned
@@ -31,10 +32,14 @@ type table struct {
 
 // outgoing is a call of ours that waits for its answer.
 type outgoing struct {
-	done   chan struct{} // closed after answer or err is set
+	done   chan struct{} // gets one after answer or err is set
 	answer jsonrpc.Message
 	err    error // why no answer will come
 }
+
+// finishLocked tells the caller that answer or err is set. It is called once, by whoever
+// took the call out of the table, with the lock held.
+func (o *outgoing) finishLocked() { o.done <- struct{}{} }
 
 func (t *table) init() {
 	t.in = make(map[jsonrpc.ID]*Request)
@@ -170,10 +175,37 @@ func (t *table) expect() (jsonrpc.ID, *outgoing, error) {
 		return jsonrpc.ID{}, nil, t.closed
 	}
 	t.nextID++
-	id, o := jsonrpc.IntID(t.nextID), &outgoing{done: make(chan struct{})}
+	id, o := jsonrpc.IntID(t.nextID), t.spareLocked()
 	t.out[id] = o
 	return id, o, nil
 }
+
+func (t *table) spareLocked() *outgoing {
+	last := len(t.spare) - 1
+	if last < 0 {
+		return &outgoing{done: make(chan struct{}, 1)}
+	}
+	o := t.spare[last]
+	t.spare = t.spare[:last]
+	return o
+}
+
+// release keeps what a call needed for another. The call must be out of the table.
+func (t *table) release(o *outgoing) {
+	select {
+	case <-o.done: // the caller did not wait for it
+	default:
+	}
+	o.answer, o.err = jsonrpc.Message{}, nil
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.spare) < maxSpare {
+		t.spare = append(t.spare, o)
+	}
+}
+
+// maxSpare is how many calls at once find what they need at hand.
+const maxSpare = 64
 
 // forget removes a call of ours; its answer, if one comes, is dropped. It
 // reports whether the call was still waiting: otherwise it is done.
@@ -202,7 +234,7 @@ func (t *table) resolve(m *jsonrpc.Message, bad error) bool {
 		o.err = fmt.Errorf("read answer: %v", bad) // not wrapped: it is no error that they sent
 	}
 	o.answer = *m
-	close(o.done)
+	o.finishLocked()
 	return true
 }
 
@@ -226,6 +258,6 @@ func (t *table) close(reason error) {
 	for id, o := range t.out {
 		delete(t.out, id)
 		o.err = reason
-		close(o.done)
+		o.finishLocked()
 	}
 }
