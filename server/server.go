@@ -81,14 +81,15 @@ func New(name, version string, opts *Options) *Server {
 	if s.log = s.opts.Logger; s.log == nil {
 		s.log = slog.Default()
 	}
-	info, err := json.Marshal(map[string]mcp.Implementation{mcp.MetaServerInfo: {
+	self := &mcp.Implementation{
 		Name: name, Version: version, Title: s.opts.Title,
 		Description: s.opts.Description, WebsiteURL: s.opts.WebsiteURL, Icons: s.opts.Icons,
-	}})
+	}
+	info, err := self.AppendJSON([]byte(`{"` + mcp.MetaServerInfo + `":`))
 	if err != nil {
 		panic("server: New: " + err.Error())
 	}
-	s.info = info
+	s.info = append(info, '}')
 	s.tools.kind, s.resources.kind, s.templates.kind, s.prompts.kind, s.completions.kind = 't', 'r', 'm', 'p', 'c'
 	s.Use()
 	return s

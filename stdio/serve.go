@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -62,22 +63,59 @@ func Serve(ctx context.Context, h mcp.Handler, opts *Options) error {
 	if o.In == nil {
 		o.In = os.Stdin
 	}
+	ctx, ready, stop := untilTold(ctx)
+	defer stop()
 	if o.Out == nil {
 		stdout := os.Stdout
-		o.Out, os.Stdout = stdout, os.Stderr
+		o.Out, os.Stdout = &output{stdout, ready}, os.Stderr
 		defer func() { os.Stdout = stdout }()
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	broken := make(chan os.Signal, 1) // so that writing to a client that is gone fails instead of killing us
-	signal.Notify(broken, syscall.SIGPIPE)
-	defer signal.Stop(broken)
-
 	conn := &lifecycle.ConnOptions{Peer: peer.Options{Drain: o.Drain}}
 	conn.Logger, conn.Revisions = o.Logger, spoken
 	conn.Sealer = lifecycle.NewSealer(o.StateSecret, o.OtherStateSecrets...)
 	return lifecycle.Serve(ctx, peer.Lines(o.In, o.Out, o.MaxLine), h, conn)
+}
+
+// output is standard output once it is safe to write to: without a listener for
+// SIGPIPE, writing to a client that is gone would kill us.
+type output struct {
+	*os.File
+	ready <-chan struct{}
+}
+
+// Write writes to the file.
+func (o *output) Write(p []byte) (int, error) {
+	<-o.ready
+	return o.File.Write(p)
+}
+
+// untilTold returns a context that ends on SIGINT or SIGTERM. Listening for signals
+// takes a while to begin, and is ready when the channel is closed: so long the first
+// request can be read and answered already.
+func untilTold(ctx context.Context) (_ context.Context, ready <-chan struct{}, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	begun, over := make(chan struct{}), make(chan struct{})
+	var listening sync.WaitGroup
+	listening.Go(func() { // stop waits for it
+		broken, told := make(chan os.Signal, 1), make(chan os.Signal, 1)
+		signal.Notify(broken, syscall.SIGPIPE)
+		defer signal.Stop(broken)
+		signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(told)
+		close(begun)
+		select {
+		case <-told:
+			cancel()
+			<-over
+		case <-over:
+		}
+	})
+	return ctx, begun, func() {
+		cancel()
+		close(over)
+		listening.Wait()
+	}
 }

@@ -7,7 +7,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -20,8 +22,8 @@ import (
 // Sealer encrypts and signs the state of input rounds (AES-256-GCM), so that a
 // client can carry it but neither read nor change it.
 type Sealer struct {
-	aead   cipher.AEAD
-	others []cipher.AEAD // open only
+	aead   func() cipher.AEAD // made when it is first needed, as few servers do
+	others []cipher.AEAD      // open only
 }
 
 // NewSealer returns a Sealer whose key is derived from secret. Processes that
@@ -30,7 +32,8 @@ type Sealer struct {
 // The other secrets open state and seal none: the last one after a change, for as
 // long as state lives, or the next before it. Any other secret opens nothing.
 func NewSealer(secret []byte, others ...[]byte) *Sealer {
-	s := &Sealer{aead: newAEAD(secret)}
+	secret = slices.Clone(secret)
+	s := &Sealer{aead: sync.OnceValue(func() cipher.AEAD { return newAEAD(secret) })}
 	for _, secret := range others {
 		s.others = append(s.others, newAEAD(secret))
 	}
@@ -70,7 +73,7 @@ func (s *Sealer) seal(r *round, binding []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, binding)), nil
+	return base64.RawURLEncoding.EncodeToString(s.aead().Seal(nil, nil, plain, binding)), nil
 }
 
 // open is the inverse of seal.
@@ -79,7 +82,7 @@ func (s *Sealer) open(text string, binding []byte, now time.Time) (*round, error
 	if err != nil || strings.ContainsAny(text, "\r\n") { // which the decoder passes over
 		return nil, errState
 	}
-	plain, err := s.aead.Open(nil, nil, sealed, binding)
+	plain, err := s.aead().Open(nil, nil, sealed, binding)
 	for i := 0; err != nil && i < len(s.others); i++ {
 		plain, err = s.others[i].Open(nil, nil, sealed, binding)
 	}

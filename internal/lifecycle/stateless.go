@@ -143,7 +143,9 @@ func (d *Stateless) client(f *fields) (*mcp.Client, error) {
 		return last.client, nil
 	}
 	client := &mcp.Client{Revision: d.rev.Name}
-	if err := json.Unmarshal(f.capabilities, &client.Capabilities); err != nil {
+	if string(f.capabilities) == "{}" { // which needs no decoder to be made ready
+		client.Capabilities = mcp.ClientCapabilities{}
+	} else if err := json.Unmarshal(f.capabilities, &client.Capabilities); err != nil {
 		return nil, jsonrpc.InvalidParams("%s must be an object of capabilities", mcp.MetaClientCapabilities)
 	}
 	if f.clientInfo != nil {

@@ -1,0 +1,118 @@
+package mcp
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
+	"github.com/bossman-mcp/bossman/jsonrpc"
+)
+
+// What every server says at its start is written by hand: package json is not slow
+// at it, but takes longer than all the rest to make ready.
+
+// AppendJSON appends the object as package json writes it.
+func (i *Implementation) AppendJSON(dst []byte) ([]byte, error) {
+	o := object{dst: append(dst, '{')}
+	o.text("name", i.Name)
+	if i.Title != "" {
+		o.text("title", i.Title)
+	}
+	o.text("version", i.Version)
+	if i.Description != "" || i.WebsiteURL != "" || i.Icons != nil {
+		o.odd = true
+	}
+	return o.close(dst, i)
+}
+
+// AppendJSON appends the page as package json writes it, but for white space in
+// schemas, which stays.
+func (r *ListToolsResult) AppendJSON(dst []byte) ([]byte, error) {
+	o := object{dst: append(dst, '{'), odd: r.Meta != nil}
+	if r.ResultType != "" {
+		o.text("resultType", r.ResultType)
+	}
+	if r.TTLMs != nil {
+		o.name("ttlMs")
+		o.dst = strconv.AppendInt(o.dst, *r.TTLMs, 10)
+	}
+	if r.CacheScope != "" {
+		o.text("cacheScope", r.CacheScope)
+	}
+	o.name("tools")
+	o.dst = append(o.dst, '[')
+	for i := range r.Tools {
+		if i > 0 {
+			o.dst = append(o.dst, ',')
+		}
+		o.tool(&r.Tools[i])
+	}
+	o.dst = append(o.dst, ']')
+	if r.NextCursor != nil {
+		o.text("nextCursor", *r.NextCursor)
+	}
+	return o.close(dst, r)
+}
+
+// object is an object that is written member by member.
+type object struct {
+	dst []byte
+	odd bool // package json must write it: it has more than the usual, or is wrong
+}
+
+func (o *object) name(name string) {
+	if o.dst[len(o.dst)-1] != '{' {
+		o.dst = append(o.dst, ',')
+	}
+	o.dst = append(append(append(o.dst, '"'), name...), '"', ':')
+}
+
+func (o *object) text(name, value string) {
+	o.name(name)
+	var valid bool
+	o.dst, valid = jsonscan.AppendValid(o.dst, value)
+	o.odd = o.odd || !valid
+}
+
+// raw writes a member that is raw JSON. Line breaks in it are for package json to
+// take out.
+func (o *object) raw(name string, value []byte) {
+	o.name(name)
+	o.dst = append(o.dst, value...)
+	o.odd = o.odd || bytes.IndexByte(value, '\n') >= 0 || jsonscan.Check(value, jsonrpc.MaxDepth-4) != nil
+}
+
+func (o *object) tool(t *Tool) {
+	o.dst = append(o.dst, '{')
+	o.text("name", t.Name)
+	if t.Title != "" {
+		o.text("title", t.Title)
+	}
+	if t.Description != "" {
+		o.text("description", t.Description)
+	}
+	if t.InputSchema != nil {
+		o.raw("inputSchema", t.InputSchema)
+	} else {
+		o.raw("inputSchema", []byte(`{"type":"object"}`))
+	}
+	if t.OutputSchema != nil {
+		o.raw("outputSchema", t.OutputSchema)
+	}
+	o.odd = o.odd || t.Annotations != nil || t.Icons != nil || t.Execution != nil || t.Meta != nil
+	o.dst = append(o.dst, '}')
+}
+
+// close ends the object that began behind dst, or lets package json write v there.
+func (o *object) close(dst []byte, v any) ([]byte, error) {
+	if !o.odd {
+		return append(o.dst, '}'), nil
+	}
+	buf := bytes.NewBuffer(dst)
+	if err := json.MarshalWrite(buf, v); err != nil {
+		return dst, err
+	}
+	return buf.Bytes(), nil
+}

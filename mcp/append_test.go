@@ -1,0 +1,38 @@
+package mcp_test
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bossman-mcp/bossman/jsonrpc"
+	"github.com/bossman-mcp/bossman/mcp"
+)
+
+func TestWhatServersSayFirstIsAppendedAsPackageJSONWritesIt(t *testing.T) {
+	ttl, next, yes := int64(5), "n\"", true
+	object := jsontext.Value(`{"type":"object"}`)
+	for name, v := range map[string]jsonrpc.Appender{
+		"a name":                    &mcp.Implementation{Name: "a\n", Version: "1"},
+		"a title":                   &mcp.Implementation{Name: "a", Title: "A", Version: "1"},
+		"an address":                &mcp.Implementation{Name: "a", Version: "1", Description: "d", WebsiteURL: "https://example.com", Icons: []mcp.Icon{{Src: "x"}}},
+		"a name that is no UTF-8":   &mcp.Implementation{Name: "\xff"},
+		"no tools":                  &mcp.ListToolsResult{},
+		"a page of tools":           &mcp.ListToolsResult{ResultType: mcp.ResultComplete, TTLMs: &ttl, CacheScope: mcp.CachePublic, NextCursor: &next, Tools: []mcp.Tool{{Name: "a", Title: "A", Description: "d", InputSchema: object, OutputSchema: object}, {Name: "b"}}},
+		"a page with a meta":        &mcp.ListToolsResult{Meta: mcp.Meta(`{}`)},
+		"a tool with annotations":   &mcp.ListToolsResult{Tools: []mcp.Tool{{Name: "a", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: &yes}}}},
+		"a tool with icons":         &mcp.ListToolsResult{Tools: []mcp.Tool{{Name: "a", Icons: []mcp.Icon{{Src: "x"}}, Meta: mcp.Meta(`{"a":1}`)}}},
+		"a schema of many lines":    &mcp.ListToolsResult{Tools: []mcp.Tool{{Name: "a", InputSchema: jsontext.Value("{\n}")}}},
+		"a schema that is no JSON":  &mcp.ListToolsResult{Tools: []mcp.Tool{{Name: "a", InputSchema: jsontext.Value("{")}}},
+		"a cursor that is no UTF-8": &mcp.ListToolsResult{NextCursor: new("\xff")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want, wantErr := json.Marshal(v)
+			got, err := v.AppendJSON([]byte("x"))
+			if (err == nil) != (wantErr == nil) || err == nil && string(got) != "x"+string(want) {
+				t.Errorf("got  %s, %v\nwant %s, %v", got, err, want, wantErr)
+			}
+		})
+	}
+}
