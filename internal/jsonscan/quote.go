@@ -2,6 +2,8 @@ package jsonscan
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -15,7 +17,22 @@ func Unquote(raw []byte) string {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner)
 	}
-	return string(appendUnescaped(make([]byte, 0, len(inner)), inner))
+	var b strings.Builder // it neither clears what it will fill nor copies it in the end
+	b.Grow(len(inner))
+	for {
+		n := bytes.IndexByte(inner, '\\')
+		if n < 0 {
+			b.Write(inner)
+			return b.String()
+		}
+		b.Write(inner[:n])
+		var r rune
+		if r, inner = unescapeFirst(inner[n:]); r < utf8.RuneSelf {
+			b.WriteByte(byte(r))
+		} else {
+			b.WriteRune(r)
+		}
+	}
 }
 
 // appendUnescaped appends the text between a string's quotes with its escapes
@@ -23,28 +40,36 @@ func Unquote(raw []byte) string {
 func appendUnescaped(dst, inner []byte) []byte {
 	for {
 		n := bytes.IndexByte(inner, '\\')
-		if n < 0 || n+1 >= len(inner) {
+		if n < 0 {
 			return append(dst, inner...)
 		}
 		dst = append(dst, inner[:n]...)
-		inner = inner[n:]
-		if inner[1] != 'u' {
-			dst = append(dst, unescape[inner[1]])
-			inner = inner[2:]
-			continue
-		}
-		r, ok := hex4(inner)
-		if !ok {
-			return append(dst, inner...)
-		}
-		inner = inner[6:]
-		if utf16.IsSurrogate(r) {
-			low, _ := hex4(inner)
-			r = utf16.DecodeRune(r, low)
-			inner = inner[min(6, len(inner)):]
-		}
+		var r rune
+		r, inner = unescapeFirst(inner[n:])
 		dst = utf8.AppendRune(dst, r)
 	}
+}
+
+// unescapeFirst resolves the escape at the start of text and returns what follows
+// it. Of what is no escape, which only text has that was not checked, comes
+// U+FFFD.
+func unescapeFirst(text []byte) (rune, []byte) {
+	if len(text) < 2 {
+		return utf8.RuneError, nil
+	}
+	if text[1] != 'u' {
+		return rune(unescape[text[1]]), text[2:]
+	}
+	r, ok := hex4(text)
+	if !ok {
+		return utf8.RuneError, text[2:]
+	}
+	text = text[6:]
+	if utf16.IsSurrogate(r) {
+		low, _ := hex4(text)
+		return utf16.DecodeRune(r, low), text[min(6, len(text)):]
+	}
+	return r, text
 }
 
 var unescape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
@@ -58,24 +83,27 @@ func AppendQuote(dst []byte, s string) []byte {
 
 // AppendValid is [AppendQuote] that also reports whether s was UTF-8.
 func AppendValid(dst []byte, s string) (_ []byte, valid bool) {
-	dst, valid = append(dst, '"'), true
+	dst, valid = append(slices.Grow(dst, len(s)+2), '"'), true
 	for {
 		n := plainText(s)
+		for n < len(s) && s[n] >= utf8.RuneSelf {
+			foreign := foreignText(s[n:])
+			if foreign == 0 {
+				break
+			}
+			n += foreign
+			n += plainText(s[n:])
+		}
 		dst = append(dst, s[:n]...)
 		if s = s[n:]; s == "" {
 			return append(dst, '"'), valid
 		}
 		if s[0] < utf8.RuneSelf {
 			dst = appendEscape(dst, s[0])
-			s = s[1:]
-			continue
+		} else {
+			dst, valid = append(dst, "\ufffd"...), false
 		}
-		n = foreignText(s)
-		if n == 0 {
-			dst, s, valid = append(dst, "\ufffd"...), s[1:], false
-		}
-		dst = append(dst, s[:n]...)
-		s = s[n:]
+		s = s[1:]
 	}
 }
 

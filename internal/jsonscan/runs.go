@@ -111,12 +111,11 @@ func odd8(x uint64) uint64 { return x | (x - ones*' ') }
 
 // firstSpecial returns which of eight bytes, the first being the lowest, is the
 // first that is not plain: a quote, a backslash, a control character, or no ASCII.
-// It returns 8 if none is. A byte that borrows from its neighbours spoils those
-// above it only, so the lowest mark is true.
+// It returns 8 if none is. Each difference marks the top of the bytes that are too
+// small for it, and besides only bytes that are no ASCII; a byte that borrows from
+// its neighbours spoils those above it only, so the lowest mark is true.
 func firstSpecial(x uint64) int {
-	quote := x ^ ones*'"'
-	slash := x ^ ones*'\\'
-	marks := (quote-ones)&^quote | (slash-ones)&^slash | (x-ones*' ')&^x | x
+	marks := ((x ^ ones*'"') - ones) | ((x ^ ones*'\\') - ones) | (x - ones*' ') | x
 	return bits.TrailingZeros64(marks&tops) / 8
 }
 
