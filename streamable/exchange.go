@@ -23,7 +23,7 @@ type exchange struct {
 
 	// What a POST needs is here, so that it is allocated at once.
 	message jsonrpc.Message
-	in      lifecycle.Incoming // the message, if it is a request
+	in      lifecycle.Received // the message, if it is a request
 	answer  answer             // to a modern request
 	length  [1]string          // of the answer, for its header
 }

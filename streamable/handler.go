@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/bossman-mcp/bossman/internal/lifecycle"
@@ -101,8 +102,7 @@ func (e *Endpoint) post(x *exchange) {
 		return
 	}
 	m := &x.message
-	var err error
-	if *m, err = jsonrpc.Parse(body); err != nil {
+	if err := x.parse(body); err != nil {
 		id := m.ID
 		if m.Result != nil || m.Error != nil { // a response: its id is not ours to answer
 			id = jsonrpc.ID{}
@@ -110,12 +110,28 @@ func (e *Endpoint) post(x *exchange) {
 		x.refuse(http.StatusBadRequest, id, err)
 		return
 	}
-	x.in = lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal}
-	if e.isModern(x.r.Header, &x.in) {
+	if e.isModern(x.r.Header, &x.in.Incoming) {
 		e.modern(x, m)
 	} else {
 		e.legacyPost(x, m)
 	}
+}
+
+// parsers tell of the members of params, and of the members of those.
+var parsers = sync.Pool{New: func() any { return &jsonrpc.Parser{Deep: 2} }}
+
+// parse takes a message apart.
+func (x *exchange) parse(body []byte) (err error) {
+	p := parsers.Get().(*jsonrpc.Parser)
+	defer parsers.Put(p)
+	defer p.Forget()
+	m := &x.message
+	if *m, err = p.Parse(body); err != nil {
+		return err
+	}
+	x.in.Incoming = lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal}
+	x.in.Read(p.Members())
+	return nil
 }
 
 // jsonBody reads the body of a request that declares it as JSON. If it returns

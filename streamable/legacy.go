@@ -44,7 +44,7 @@ func (e *Endpoint) legacyPost(x *exchange, m *jsonrpc.Message) {
 		x.status(http.StatusAccepted)
 	default:
 		st := s.newStream(x, false)
-		st.call.in = &x.in
+		st.call.in = &x.in.Incoming
 		if err := s.begin(&st.call, st, x); err != nil {
 			s.refuse(x, m.ID, err)
 			return

@@ -25,7 +25,7 @@ func (e *Endpoint) modern(x *exchange, m *jsonrpc.Message) {
 		x.busy(m.ID, "the server is shutting down")
 		return
 	}
-	if err := checkHeaders(x.r.Header, &x.in, e.mirrors); err != nil {
+	if err := checkHeaders(x.r.Header, &x.in.Incoming, e.mirrors); err != nil {
 		if m.Method == mcp.MethodInitialize && !x.in.IsStateless() {
 			err.Message += "; " + e.stateless.NoHandshake()
 		}
@@ -41,7 +41,7 @@ func (e *Endpoint) modern(x *exchange, m *jsonrpc.Message) {
 	if e.opts.AlwaysStream && e.opts.KeepAlive > 0 {
 		defer a.keepAlive().Stop()
 	}
-	result, err := e.guarded(ctx, &x.in, e.stateless)
+	result, err := e.guarded(ctx, &x.in.Incoming, e.stateless)
 	a.finish(ctx, result, err)
 }
 
@@ -54,7 +54,7 @@ func (e *Endpoint) listen(x *exchange, m *jsonrpc.Message) {
 	}
 	a := x.prepare()
 	ctx, done := x.lasting()
-	result, err := e.guarded(ctx, &x.in, e.stateless)
+	result, err := e.guarded(ctx, &x.in.Incoming, e.stateless)
 	held, ok := result.(*lifecycle.Held)
 	if err != nil || !ok {
 		defer e.streams.give()
@@ -144,7 +144,7 @@ func (a *answer) finish(ctx context.Context, result any, err error) {
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
 	var failure *jsonrpc.Error
-	if *buf, failure = a.x.e.appendAnswer((*buf)[:0], &a.x.in, result, err); ctx.Err() != nil {
+	if *buf, failure = a.x.e.appendAnswer((*buf)[:0], &a.x.in.Incoming, result, err); ctx.Err() != nil {
 		a.close()
 		return
 	}

@@ -61,23 +61,11 @@ func (c *Conn) batches() bool {
 	return rev != nil && rev.Batch
 }
 
-// received is what a connection needs for one request.
-type received struct {
-	Incoming
-	parts fields
-	room  room
-}
-
 // kind reads what doors will look at, and tells tools apart: each takes its own
 // time.
 func (c *Conn) kind(r *peer.Request, members []jsonrpc.Member) []byte {
-	in := &received{Incoming: Incoming{ID: r.ID, Method: r.Method, Params: r.Params, Principal: c.principal, Notify: r.Notify}}
-	if members != nil {
-		in.parts.pick(members)
-	} else {
-		in.parts.read(r.Params)
-	}
-	in.Incoming.parts, in.Incoming.room = &in.parts, &in.room
+	in := &Received{Incoming: Incoming{ID: r.ID, Method: r.Method, Params: r.Params, Principal: c.principal, Notify: r.Notify}}
+	in.Read(members)
 	r.Note = &in.Incoming
 	if r.Method == mcp.MethodCallTool {
 		return in.parts.name

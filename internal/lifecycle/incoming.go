@@ -180,10 +180,3 @@ func (f *fields) checkMeta() error {
 	}
 	return jsonrpc.InvalidParams("_meta.progressToken must be a string or a number")
 }
-
-// IsStateless reports whether params describe themselves, as requests of the
-// stateless era do: their _meta names a protocol version.
-func IsStateless(params jsontext.Value) bool {
-	meta := jsonscan.Get(params, "_meta")
-	return meta != nil && jsonscan.Get(meta, mcp.MetaProtocolVersion) != nil
-}
