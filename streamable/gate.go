@@ -3,16 +3,18 @@ package streamable
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
-// gate counts what an endpoint is doing, and closes when it shuts down.
+// gate counts what an endpoint is doing, and closes when it shuts down. Every
+// request passes it twice, so it has no lock.
 type gate struct {
+	inside  atomic.Int64
+	closed  atomic.Bool
 	closing chan struct{} // closed by close
+	empty   chan struct{} // closed when closed and nobody is inside
 
-	mu     sync.Mutex
-	inside int
-	closed bool
-	empty  chan struct{} // closed when closed and nobody is inside
+	onceClosed, onceEmpty sync.Once
 }
 
 func newGate() *gate {
@@ -20,45 +22,27 @@ func newGate() *gate {
 }
 
 // enter counts one more. It does not refuse: see isClosed.
-func (g *gate) enter() {
-	g.mu.Lock()
-	g.inside++
-	g.mu.Unlock()
-}
+func (g *gate) enter() { g.inside.Add(1) }
 
 func (g *gate) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.inside--
-	g.settleLocked()
+	if g.inside.Add(-1) == 0 && g.closed.Load() {
+		g.settle()
+	}
 }
 
-func (g *gate) isClosed() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.closed
-}
+func (g *gate) isClosed() bool { return g.closed.Load() }
 
 func (g *gate) close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.closed {
-		g.closed = true
+	g.onceClosed.Do(func() {
+		g.closed.Store(true) // who leaves from here on settles
 		close(g.closing)
-		g.settleLocked()
-	}
+		if g.inside.Load() == 0 {
+			g.settle()
+		}
+	})
 }
 
-func (g *gate) settleLocked() {
-	if !g.closed || g.inside > 0 {
-		return
-	}
-	select {
-	case <-g.empty:
-	default:
-		close(g.empty)
-	}
-}
+func (g *gate) settle() { g.onceEmpty.Do(func() { close(g.empty) }) }
 
 // wait returns when nobody is inside a closed gate, or with ctx's error.
 func (g *gate) wait(ctx context.Context) error {

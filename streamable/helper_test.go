@@ -84,6 +84,7 @@ type response struct {
 	status int
 	header http.Header
 	body   string
+	last   bool // on its connection
 }
 
 // request makes a request. Headers are "Name: value" and replace what was there;
@@ -129,7 +130,7 @@ func (s *site) do(method, body string, headers ...string) response {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return response{res.StatusCode, res.Header, string(text)}
+	return response{res.StatusCode, res.Header, string(text), res.Close}
 }
 
 func (s *site) post(body string, headers ...string) response {

@@ -45,11 +45,12 @@ func (e *Endpoint) legacyPost(x *exchange, m *jsonrpc.Message) {
 	default:
 		st := s.newStream(x, false)
 		st.call.in = &x.in.Incoming
-		if err := s.begin(&st.call, st, x); err != nil {
+		ctx, err := s.begin(&st.call, st, x)
+		if err != nil {
 			s.refuse(x, m.ID, err)
 			return
 		}
-		st.call.run()
+		st.call.run(ctx)
 		st.post.conclude()
 	}
 }
@@ -72,7 +73,7 @@ func (e *Endpoint) legacyBatch(x *exchange, body []byte) {
 	}
 	st := s.newStream(x, true)
 	answered := false // some member wants an answer
-	var calls []*call
+	var calls []func()
 	for _, text := range texts {
 		m, err := jsonrpc.Parse(text)
 		switch {
@@ -92,8 +93,9 @@ func (e *Endpoint) legacyBatch(x *exchange, body []byte) {
 		answered = true
 		if err == nil {
 			c := &call{in: &lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal}}
-			if err = s.begin(c, st, x); err == nil {
-				calls = append(calls, c)
+			var ctx context.Context
+			if ctx, err = s.begin(c, st, x); err == nil {
+				calls = append(calls, func() { c.run(ctx) })
 			}
 		}
 		if err != nil {
@@ -107,8 +109,8 @@ func (e *Endpoint) legacyBatch(x *exchange, body []byte) {
 	}
 	st.post.start()
 	var running sync.WaitGroup
-	for _, c := range calls {
-		running.Go(c.run) // awaited below
+	for _, run := range calls {
+		running.Go(run) // awaited below
 	}
 	running.Wait()
 	st.post.conclude()

@@ -33,12 +33,14 @@ func (rd *reader) init(st *stream, x *exchange) {
 	rd.idle.L = &st.mu
 }
 
-// start makes the reader ready.
+// start makes the reader of a batch ready.
 func (rd *reader) start() {
 	rd.st.mu.Lock()
 	defer rd.st.mu.Unlock()
 	rd.ready = true
-	rd.wakeLocked()
+	if rd.st.spoke || rd.st.closed {
+		rd.wakeLocked()
+	}
 }
 
 func (rd *reader) wakeLocked() {

@@ -49,7 +49,6 @@ type call struct {
 	st     *stream
 	in     *lifecycle.Incoming
 	key    jsonrpc.ID
-	ctx    context.Context // ends when the call is cancelled, not when the connection breaks
 	cancel context.CancelFunc
 }
 
@@ -145,19 +144,22 @@ func (s *session) end() {
 	}
 }
 
-// begin lets a request, c.in, into flight. It is up to the caller to run it.
-func (s *session) begin(c *call, st *stream, x *exchange) error {
+// begin lets a request, c.in, into flight. It is up to the caller to run it, with
+// the context, which ends when the call is cancelled but not when the connection
+// breaks.
+func (s *session) begin(c *call, st *stream, x *exchange) (context.Context, error) {
 	c.s, c.st, c.key = s, st, c.in.ID.Key()
 	c.in.Notify, c.in.Ask = c.tell, c.ask
 	if s.rev.EarlyClose {
 		c.in.Hangup = st.release
 	}
-	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(x.r.Context()))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(x.r.Context()))
+	c.cancel = cancel
 	err := s.admit(c)
 	if err != nil {
-		c.cancel()
+		cancel()
 	}
-	return err
+	return ctx, err
 }
 
 func (s *session) admit(c *call) error {
@@ -192,9 +194,9 @@ func (s *session) retire(c *call) bool {
 }
 
 // run answers a call.
-func (c *call) run() {
+func (c *call) run(ctx context.Context) {
 	defer c.cancel()
-	result, err := c.s.e.guarded(c.ctx, c.in, c.s.door)
+	result, err := c.s.e.guarded(ctx, c.in, c.s.door)
 	if !c.s.retire(c) {
 		return
 	}
