@@ -53,7 +53,7 @@ func Handler(h mcp.Handler, opts *Options) *Endpoint {
 	e.streams.most = e.opts.MaxStreams
 	e.stateless = lifecycle.NewStateless(h, &e.doors)
 	e.mirrors, _ = h.(mirroring)
-	e.lines.init(e)
+	e.lines.e = e
 	e.sessions.init(e)
 	e.pairs.byID = make(map[string]*pair)
 	return e

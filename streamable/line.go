@@ -2,7 +2,6 @@ package streamable
 
 import (
 	"errors"
-	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -24,6 +23,7 @@ type line struct {
 	conn    net.Conn
 	endless bool      // the endpoint's shutdown ends it
 	written time.Time // when it last had something to say; of feed.mu
+	place   int       // among the endpoint's lines; of lines.mu
 }
 
 // mayTakeOver reports whether the connection can be taken over: only if [Run]
@@ -155,25 +155,21 @@ func (ln *line) write(text []byte, patience time.Duration) error {
 // runs only while there are any.
 type lines struct {
 	e       *Endpoint
-	allowed atomic.Bool
+	allowed atomic.Bool // by Run
 
 	mu     sync.Mutex
-	open   map[*feed]struct{}
+	open   []*feed // each at the place of its line
 	closed bool
 	beat   *time.Timer // nil while it does not run
 }
 
-func (t *lines) init(e *Endpoint) {
-	t.e = e
-	t.open = make(map[*feed]struct{})
-}
-
-// add enters a feed. A timer looks at it four times for every comment that may be
-// due, so that none is late by more than a quarter.
+// add enters a feed. The timer looks at it four times in the time after which a
+// comment is due, and sends one if three of them were quiet, so that none is late.
 func (t *lines) add(f *feed) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.open[f] = struct{}{}
+	f.line.place = len(t.open)
+	t.open = append(t.open, f)
 	if t.closed && f.line.endless {
 		f.line.interrupt()
 	}
@@ -185,7 +181,11 @@ func (t *lines) add(f *feed) {
 func (t *lines) remove(f *feed) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.open, f)
+	last := len(t.open) - 1
+	t.open[f.line.place] = t.open[last]
+	t.open[f.line.place].line.place = f.line.place
+	t.open[last] = nil
+	t.open = t.open[:last]
 	if len(t.open) == 0 && t.beat != nil {
 		t.beat.Stop()
 		t.beat = nil
@@ -195,7 +195,7 @@ func (t *lines) remove(f *feed) {
 // keepAlive sends a comment to each line that has been quiet for long.
 func (t *lines) keepAlive() {
 	t.mu.Lock()
-	all := slices.Collect(maps.Keys(t.open))
+	all := slices.Clone(t.open)
 	if t.beat != nil {
 		t.beat.Reset(t.e.opts.KeepAlive / 4)
 	}
@@ -225,7 +225,7 @@ func (t *lines) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
-	for f := range t.open {
+	for _, f := range t.open {
 		if f.line.endless {
 			f.line.interrupt()
 		}
@@ -236,7 +236,7 @@ func (t *lines) close() {
 func (t *lines) sever() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for f := range t.open {
+	for _, f := range t.open {
 		_ = f.line.conn.Close()
 	}
 }
