@@ -82,7 +82,11 @@ func rendering[Out any]() (*schema.Schema, func(Out) (*mcp.CallToolResult, error
 		return nil, content(func(out Out) mcp.Contents { return mcp.Contents{any(out).(mcp.Content)} })
 	}
 	codec := plain.Of(t)
-	return mustInfer[Out]("output"), func(out Out) (*mcp.CallToolResult, error) { return structured(codec, out) }
+	var words func(Out) string
+	if t.Implements(reflect.TypeFor[Texter]()) {
+		words = func(out Out) string { return any(out).(Texter).Text() }
+	}
+	return mustInfer[Out]("output"), func(out Out) (*mcp.CallToolResult, error) { return structured(codec, words, out) }
 }
 
 // Texter is an output that has words of its own for the model. They are the text of
@@ -91,8 +95,9 @@ type Texter interface {
 	Text() string
 }
 
-// structured puts out's JSON into a result, as itself and as text.
-func structured[Out any](codec *plain.Codec, out Out) (*mcp.CallToolResult, error) {
+// structured puts out's JSON into a result, as itself and as text, unless there are
+// words for that.
+func structured[Out any](codec *plain.Codec, words func(Out) string, out Out) (*mcp.CallToolResult, error) {
 	text, ok := codec.Append(make([]byte, 0, 64), reflect.ValueOf(&out).Elem())
 	if !ok {
 		var err error
@@ -105,8 +110,8 @@ func structured[Out any](codec *plain.Codec, out Out) (*mcp.CallToolResult, erro
 		text   mcp.TextContent
 		blocks [1]mcp.Content
 	}{}
-	if own, ok := any(out).(Texter); ok {
-		r.text.Text = own.Text()
+	if words != nil {
+		r.text.Text = words(out)
 	} else {
 		r.text.Text = string(text)
 	}
