@@ -27,9 +27,8 @@ type conn struct {
 	waiter    waiter       // nil unless requests may wait for a person
 	agreement atomic.Pointer[lifecycle.Agreement]
 	opened    time.Time
-	alarm     alarm                     // for calls that wait too long
-	asking    atomic.Int32              // questions of the server that wait for our answer
-	answered  atomic.Pointer[time.Time] // when the last was answered; nil: none was
+	alarm     alarm // for calls that wait too long
+	questions
 
 	lost  chan struct{} // closed when nothing more will be read
 	ended chan struct{} // closed when the transport is closed too
@@ -38,6 +37,12 @@ type conn struct {
 	progress  map[int64]*progress       // by token
 	numbered  map[jsonrpc.ID]*listening // of the stateless era, by the id of the request
 	listeners []*Subscription           // of the handshake era
+}
+
+// questions are those of the server to us.
+type questions struct {
+	asking   atomic.Int32              // that wait for our answer
+	answered atomic.Pointer[time.Time] // when the last was answered; nil: none was
 }
 
 // paramHeaders is a transport that repeats parameters of tool calls in headers:
