@@ -87,3 +87,26 @@ func TestCloseFreesLongMessagesThatWaitForTheirTurn(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatWasSentIsWrittenThoughALongMessageWaitsAtTheClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		l := peer.Lines(strings.NewReader(""), w, 0)
+		long := []byte(strings.Repeat("x", 20<<10))
+		var sending sync.WaitGroup
+		sending.Go(func() { _ = l.Send(context.Background(), long) })
+		synctest.Wait() // it is in the write
+		if err := l.Send(context.Background(), []byte("short")); err != nil {
+			t.Error(err)
+		}
+		sending.Go(func() { _ = l.Send(context.Background(), long) })
+		synctest.Wait() // it waits for its turn
+		sending.Go(func() { _ = l.Close() })
+		synctest.Wait()
+		text, err := io.ReadAll(r)
+		if err != nil || !strings.HasPrefix(string(text), string(long)+"\nshort\n") {
+			t.Errorf("%d bytes were written, %v", len(text), err)
+		}
+		sending.Wait()
+	})
+}

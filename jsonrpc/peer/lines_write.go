@@ -119,7 +119,7 @@ func (l *lines) flushLocked() error {
 // drainLocked writes what is pending, but for what a long message that waits will
 // write.
 func (l *lines) drainLocked() {
-	for len(l.pending) > 0 && l.waiting == 0 && l.writeLocked() == nil {
+	for len(l.pending) > 0 && (l.waiting == 0 || l.closed) && l.writeLocked() == nil {
 	}
 	if l.err != nil {
 		l.pending = l.pending[:0] // it will never be written
