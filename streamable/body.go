@@ -85,8 +85,7 @@ func (x *exchange) largeBody(most int64) ([]byte, error) {
 // hurry gives the body until the timeout from now on, unless the server is as
 // strict by itself.
 func (x *exchange) hurry() {
-	srv, ok := x.r.Context().Value(http.ServerContextKey).(*http.Server)
-	if !ok || srv.ReadTimeout <= 0 || srv.ReadTimeout > x.e.opts.BodyTimeout {
+	if x.server == nil || x.server.ReadTimeout <= 0 || x.server.ReadTimeout > x.e.opts.BodyTimeout {
 		_ = x.control.SetReadDeadline(time.Now().Add(x.e.opts.BodyTimeout))
 	}
 }

@@ -17,6 +17,7 @@ type exchange struct {
 	e         *Endpoint
 	w         http.ResponseWriter
 	r         *http.Request
+	server    *http.Server // nil where it is not known
 	control   http.ResponseController
 	principal *mcp.Principal // nil where nobody checked
 	outlive   func() bool    // see lasting; nil for most
@@ -57,8 +58,8 @@ func (x *exchange) json(status int, body []byte) {
 	h["Content-Length"] = x.length[:]
 	x.patience()
 	x.w.WriteHeader(status)
-	_, err := x.w.Write(body)
-	x.settle(err)
+	_, _ = x.w.Write(body)
+	x.end()
 }
 
 // refuse answers with an error. A zero id says that it answers no request in
@@ -89,22 +90,25 @@ func (x *exchange) status(code int) {
 	}
 	x.patience()
 	x.w.WriteHeader(code)
-	x.settle(nil)
+	x.end()
 }
 
-// patience gives the client until the write timeout from now on. Writers that
-// cannot do that are wrapped ones, and their owner's choice.
+// patience gives the client until the write timeout from now on. Net/http lifts
+// the deadline after the request. Writers that cannot do that are wrapped ones, and
+// their owner's choice.
 func (x *exchange) patience() {
 	_ = x.control.SetWriteDeadline(time.Now().Add(x.e.opts.WriteTimeout))
 }
 
-// settle ends an answer, plain or a stream: it sees the rest off and lifts the
-// deadline, which would else hold for the next request on the connection.
-func (x *exchange) settle(err error) {
-	if err == nil {
-		err = x.control.Flush()
-	}
-	if err == nil {
-		_ = x.control.SetWriteDeadline(time.Time{})
+// end ends a plain answer. It leaves when the request's goroutine is done: to send
+// it before that is not cheap, since net/http would see the client's next request
+// come while it still serves this one. An endpoint that shuts down does send it,
+// for nobody may wait for net/http.
+func (x *exchange) end() {
+	if x.e.gate.isClosed() {
+		x.flush()
 	}
 }
+
+// flush sends what was written.
+func (x *exchange) flush() { _ = x.control.Flush() }

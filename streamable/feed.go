@@ -77,15 +77,6 @@ func (f *feed) comment(quiet time.Duration) error {
 	return f.sendLocked([]byte(sse.KeepAlive))
 }
 
-// settle ends the answer, unless keep sees to that.
-func (f *feed) settle(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.line == nil {
-		f.x.settle(err)
-	}
-}
-
 // cut ends the stream from this side: keep comes to its end.
 func (f *feed) cut() {
 	f.mu.Lock()
@@ -121,7 +112,6 @@ func (f *feed) keep(endless bool, end func(closing bool)) {
 		return
 	}
 	end(f.wait(endless))
-	f.x.settle(nil)
 }
 
 // wait returns when the stream is to end, and whether that is because the

@@ -80,7 +80,10 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *Endpoint) exchange(w http.ResponseWriter, r *http.Request) *exchange {
-	return &exchange{e: e, w: w, r: r, control: *http.NewResponseController(w), principal: mcp.PrincipalFrom(r.Context())}
+	server, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
+	return &exchange{
+		e: e, w: w, r: r, server: server, control: *http.NewResponseController(w), principal: mcp.PrincipalFrom(r.Context()),
+	}
 }
 
 // post reads a message and forks, once, by the era it belongs to.

@@ -143,6 +143,41 @@ func TestLongCallsOutliveTheReadTimeout(t *testing.T) {
 	})
 }
 
+// What else a server serves must not suffer from an answer's deadline.
+func TestDeadlinesDoNotReachOtherHandlers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := streamable.Handler(newBench(), &streamable.Options{WriteTimeout: time.Second, Logger: slog.New(slog.DiscardHandler)})
+		mux := http.NewServeMux()
+		mux.Handle("/mcp", e)
+		mux.HandleFunc("/other", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "fine") })
+		srv := streamable.NewServer("", mux)
+		l := newPipeListener()
+		go srv.Serve(l) //nolint:errcheck // ends when srv is closed
+		conn, err := l.dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := bufio.NewReader(conn)
+		body := modernBody("tools/call", `"name":"hello","arguments":{}`)
+		for _, request := range []string{
+			wireRequest(body, modernHeaders("tools/call", "hello")...), "GET /other HTTP/1.1\r\nHost: x\r\n\r\n",
+		} {
+			if _, err := io.WriteString(conn, request); err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.ReadResponse(in, nil)
+			if err != nil || res.StatusCode != 200 {
+				t.Fatalf("got %v, %v", res, err)
+			}
+			_, _ = io.Copy(io.Discard, res.Body)
+			time.Sleep(10 * time.Second)
+		}
+		conn.Close()
+		shutdown(t, e)
+		_ = srv.Close()
+	})
+}
+
 func TestHeadersAreCapped(t *testing.T) {
 	s := open(t, newBench(), nil)
 	if got := s.raw(fmt.Sprintf("GET /mcp HTTP/1.1\r\nHost: localhost\r\nX-Big: %s\r\n\r\n", strings.Repeat("x", 80<<10))); got != 431 {

@@ -231,8 +231,7 @@ func (s *session) resume(x *exchange, ids []string, end func()) {
 	f := x.stream()
 	err = s.replay(f, no, missed)
 	if st == nil {
-		defer end()
-		f.settle(err)
+		end()
 		return
 	}
 	if err != nil {

@@ -203,6 +203,7 @@ func (rd *reader) leave() {
 	}
 	rd.farewell()
 	rd.st.s.refuseOver(rd.x)
+	rd.x.flush()
 	rd.rest(true)
 }
 
@@ -234,6 +235,7 @@ func (rd *reader) answer(events []event) {
 		}
 		rd.x.json(http.StatusOK, append(body, ']'))
 	}
+	rd.x.flush() // the request's goroutine may be busy for long
 	rd.rest(true)
 }
 
@@ -267,8 +269,6 @@ func (rd *reader) hold() {
 	rd.st.mu.Unlock()
 	if running {
 		rd.feed.sever()
-	} else {
-		rd.feed.settle(nil)
 	}
 	rd.st.s.leaveStream(rd.st)
 	rd.rest(true)

@@ -124,8 +124,6 @@ func (e *Endpoint) openPair(x *exchange) {
 	if err := lifecycle.Serve(x.r.Context(), p, e.handler, &lifecycle.ConnOptions{Options: e.doors, Principal: x.principal}); err != nil {
 		e.log.Debug("a stream broke", "error", err)
 	}
-	_ = p.Close() // nothing may write after settle
-	p.feed.settle(nil)
 }
 
 // pathOf returns the path that the client used, before any part of it was
