@@ -186,6 +186,11 @@ func (l *limit) Err() error {
 	if l.isLate() {
 		return context.DeadlineExceeded
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.whole != nil {
+		return l.whole.Err() // as stop leaves it
+	}
 	return nil
 }
 
