@@ -46,15 +46,13 @@ func legs() (all []*leg) {
 
 // lane names the legs that are run one after the other. A lane has a server
 // process of its own: legs that ran at the same time would see each other's
-// changes. Both sets of requirements are met by one process.
+// changes. Both sets of requirements and the whole suite are met by one process.
 func (l *leg) lane() string {
 	switch {
 	case l.side == "client":
 		return "client"
-	case l.frozen:
-		return "server, requirements"
-	case l.wire == "":
-		return "server, whole suite"
+	case l.frozen || l.wire == "":
+		return "server"
 	}
 	return "server, by revision"
 }
@@ -66,7 +64,7 @@ func TestConformance(t *testing.T) {
 	server := build(t, "./server")
 	all := legs()
 	t.Run("lanes", func(t *testing.T) {
-		for _, lane := range []string{"server, whole suite", "server, requirements", "client", "server, by revision"} { // the longest first
+		for _, lane := range []string{"server", "client", "server, by revision"} { // the longest first
 			t.Run(lane, func(t *testing.T) {
 				t.Parallel()
 				address := serve(t, server)
