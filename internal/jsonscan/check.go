@@ -2,9 +2,9 @@ package jsonscan
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"sync"
-	"unicode/utf8"
 )
 
 // SyntaxError says where and why text is not one strict JSON value.
@@ -296,60 +296,74 @@ func (c *Checker) nameText(s span) string {
 
 // string steps over the string at pos and returns what stands between its quotes.
 func (c *Checker) string() (span, bool) {
-	c.pos++
-	s := span{from: c.pos}
+	data, i := c.data, c.pos+1
+	s := span{from: i}
 	for {
-		c.pos += plainBytes(c.data[c.pos:])
-		if c.pos >= len(c.data) {
+		at := 8
+		for last := min(len(data)-8, i+runBefore); i <= last; i += 8 {
+			if at = firstSpecial(binary.LittleEndian.Uint64(data[i:])); at < 8 {
+				i += at
+				break
+			}
+		}
+		if at == 8 { // a long run, or near the end
+			i += plainBytes(data[i:])
+		}
+		if i+1 < len(data) {
+			if b := data[i]; pairFirst[b]&pairSecond[data[i+1]] != 0 {
+				s.escaped = s.escaped || b == '\\'
+				i += 2
+				continue
+			}
+		}
+		if i >= len(data) {
+			c.pos = i
 			return s, c.fail("unterminated string")
 		}
-		switch b := c.data[c.pos]; {
+		switch b := data[i]; {
 		case b == '"':
-			s.to = c.pos
-			c.pos++
+			s.to = i
+			c.pos = i + 1
 			return s, true
 		case b == '\\':
 			s.escaped = true
+			c.pos = i
 			if !c.escape() {
 				return s, false
 			}
+			i = c.pos
 		case b < ' ':
+			c.pos = i
 			return s, c.fail("control character in a string")
 		default:
-			r, size := utf8.DecodeRune(c.data[c.pos:])
-			if r == utf8.RuneError && size <= 1 {
+			size := foreignBytes(data[i:])
+			if i += size; size == 0 {
+				c.pos = i
 				return s, c.fail("invalid UTF-8")
 			}
-			c.pos += size
 		}
 	}
 }
 
+// escape steps over an escape that is not of the short ones.
 func (c *Checker) escape() bool {
 	if c.pos+1 >= len(c.data) {
 		return c.fail("unterminated string")
 	}
-	switch c.data[c.pos+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		c.pos += 2
-		return true
-	case 'u':
-		r, ok := hex4(c.data[c.pos:])
-		if !ok {
-			return c.fail("invalid escape")
-		}
-		if r < 0xd800 || r > 0xdfff {
-			c.pos += 6
-			return true
-		}
-		low, ok := hex4(c.data[c.pos+6:])
-		if r >= 0xdc00 || !ok || low < 0xdc00 || low > 0xdfff {
-			return c.fail("half a surrogate pair")
-		}
-		c.pos += 12
+	r, ok := hex4(c.data[c.pos:])
+	if !ok {
+		return c.fail("invalid escape")
+	}
+	if r < 0xd800 || r > 0xdfff {
+		c.pos += 6
 		return true
 	}
-	return c.fail("invalid escape")
+	low, ok := hex4(c.data[c.pos+6:])
+	if r >= 0xdc00 || !ok || low < 0xdc00 || low > 0xdfff {
+		return c.fail("half a surrogate pair")
+	}
+	c.pos += 12
+	return true
 }
 
 // hex4 reads an escape \uXXXX at the start of b.

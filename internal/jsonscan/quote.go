@@ -1,78 +1,10 @@
 package jsonscan
 
 import (
-	"bytes"
+	"encoding/binary"
 	"slices"
-	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 )
-
-// Unquote returns the Go string of a raw JSON string, and "" for anything else.
-func Unquote(raw []byte) string {
-	if len(raw) < 2 || raw[0] != '"' {
-		return ""
-	}
-	inner := raw[1 : len(raw)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner)
-	}
-	var b strings.Builder // it neither clears what it will fill nor copies it in the end
-	b.Grow(len(inner))
-	for {
-		n := bytes.IndexByte(inner, '\\')
-		if n < 0 {
-			b.Write(inner)
-			return b.String()
-		}
-		b.Write(inner[:n])
-		var r rune
-		if r, inner = unescapeFirst(inner[n:]); r < utf8.RuneSelf {
-			b.WriteByte(byte(r))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-}
-
-// appendUnescaped appends the text between a string's quotes with its escapes
-// resolved.
-func appendUnescaped(dst, inner []byte) []byte {
-	for {
-		n := bytes.IndexByte(inner, '\\')
-		if n < 0 {
-			return append(dst, inner...)
-		}
-		dst = append(dst, inner[:n]...)
-		var r rune
-		r, inner = unescapeFirst(inner[n:])
-		dst = utf8.AppendRune(dst, r)
-	}
-}
-
-// unescapeFirst resolves the escape at the start of text and returns what follows
-// it. Of what is no escape, which only text has that was not checked, comes
-// U+FFFD.
-func unescapeFirst(text []byte) (rune, []byte) {
-	if len(text) < 2 {
-		return utf8.RuneError, nil
-	}
-	if text[1] != 'u' {
-		return rune(unescape[text[1]]), text[2:]
-	}
-	r, ok := hex4(text)
-	if !ok {
-		return utf8.RuneError, text[2:]
-	}
-	text = text[6:]
-	if utf16.IsSurrogate(r) {
-		low, _ := hex4(text)
-		return utf16.DecodeRune(r, low), text[min(6, len(text)):]
-	}
-	return r, text
-}
-
-var unescape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // AppendQuote appends s as a JSON string. It escapes what JSON requires and no
 // more; bytes that are no UTF-8 become U+FFFD.
@@ -83,58 +15,85 @@ func AppendQuote(dst []byte, s string) []byte {
 
 // AppendValid is [AppendQuote] that also reports whether s was UTF-8.
 func AppendValid(dst []byte, s string) (_ []byte, valid bool) {
-	dst, valid = append(slices.Grow(dst, len(s)+2), '"'), true
-	for {
-		n := plainText(s)
-		for n < len(s) && s[n] >= utf8.RuneSelf {
-			foreign := foreignText(s[n:])
-			if foreign == 0 {
+	const most = 8 // more than one byte of s becomes, with the quote at the end
+	dst, valid = append(slices.Grow(dst, len(s)+len(s)/16+most), '"'), true
+	out, n := dst[:cap(dst)], len(dst) // out has room for the rest of s as it is, and more
+	for i := 0; i < len(s); {
+		at := 8
+		for last := min(len(s)-8, i+runBefore); i <= last; i, n = i+8, n+8 {
+			x := word(s[i : i+8])
+			binary.LittleEndian.PutUint64(out[n:], x)
+			if at = firstSpecial(x); at < 8 {
+				i, n = i+at, n+at
 				break
 			}
-			n += foreign
-			n += plainText(s[n:])
 		}
-		dst = append(dst, s[:n]...)
-		if s = s[n:]; s == "" {
-			return append(dst, '"'), valid
+		if at == 8 { // a long run, or near the end
+			plain := plainText(s[i:])
+			n += copy(out[n:], s[i:i+plain])
+			if i += plain; i == len(s) {
+				break
+			}
 		}
-		if s[0] < utf8.RuneSelf {
-			dst = appendEscape(dst, s[0])
-		} else {
-			dst, valid = append(dst, "\ufffd"...), false
+		if len(out)-n < len(s)-i+most {
+			out = slices.Grow(out[:n], len(s)-i+(len(s)-i)/8+most)
+			out = out[:cap(out)]
 		}
-		s = s[1:]
+		b := s[i]
+		if w := &written[b]; w.first != 0 && i+1 < len(s) && (s[i+1]^0x80)&w.mask == 0 {
+			second := w.second
+			if second == 0 {
+				second = s[i+1]
+			}
+			out[n], out[n+1] = w.first, second
+			i, n = i+1+int(b>>7), n+2
+			continue
+		}
+		size, ok := putOther(out[n:], s[i:])
+		if !ok {
+			valid = false
+		}
+		i, n = i+size.read, n+size.wrote
 	}
+	out[n] = '"'
+	return out[:n+1], valid
 }
 
-// foreignText returns how many bytes at the start of s are UTF-8 beyond ASCII.
-func foreignText(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= utf8.RuneSelf {
-		r, size := utf8.DecodeRuneInString(s[n:])
-		if r == utf8.RuneError && size == 1 {
-			break
+// written tells what becomes of a special byte, and of the one after it, if that is
+// two bytes: a short escape, or a letter of UTF-8. Then first is not 0. The second
+// byte is the one after it where there is no other, and has to be like 0x80 in the
+// bits of mask.
+var written = pairsWritten()
+
+func pairsWritten() (w [256]struct{ first, second, mask byte }) {
+	for name, b := range unescape {
+		if b != 0 && b != '/' {
+			w[b].first, w[b].second = '\\', byte(name)
 		}
-		n += size
 	}
-	return n
+	for b := 0xc2; b < 0xe0; b++ {
+		w[b].first, w[b].mask = byte(b), 0xc0
+	}
+	return w
 }
 
-func appendEscape(dst []byte, b byte) []byte {
+// progress is how far a step went.
+type progress struct{ read, wrote int }
+
+// putOther writes to dst, which is long enough, what becomes of the special bytes at
+// the start of s. It is not ok if they are not UTF-8.
+func putOther(dst []byte, s string) (_ progress, ok bool) {
 	const hex = "0123456789abcdef"
-	switch b {
-	case '"', '\\':
-		return append(dst, '\\', b)
-	case '\b':
-		return append(dst, '\\', 'b')
-	case '\f':
-		return append(dst, '\\', 'f')
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
+	switch b := s[0]; {
+	case b >= utf8.RuneSelf:
+		if n := foreignText(s); n > 0 {
+			return progress{n, copy(dst, s[:n])}, true
+		}
+		return progress{1, copy(dst, "\ufffd")}, false
+	case written[b].first != 0: // the last byte
+		dst[0], dst[1] = '\\', written[b].second
+		return progress{1, 2}, true
+	default:
+		return progress{1, copy(dst, []byte{'\\', 'u', '0', '0', hex[b>>4], hex[b&15]})}, true
 	}
-	return append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
 }

@@ -119,4 +119,59 @@ func firstSpecial(x uint64) int {
 	return bits.TrailingZeros64(marks&tops) / 8
 }
 
+// foreignText returns how many bytes at the start of s are UTF-8 beyond ASCII.
+func foreignText(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= utf8.RuneSelf {
+		if n+1 < len(s) && 0xc2 <= s[n] && s[n] < 0xe0 && s[n+1]&0xc0 == 0x80 {
+			n += 2
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// foreignBytes is foreignText for bytes.
+func foreignBytes(b []byte) int {
+	n := 0
+	for n < len(b) && b[n] >= utf8.RuneSelf {
+		if n+1 < len(b) && 0xc2 <= b[n] && b[n] < 0xe0 && b[n+1]&0xc0 == 0x80 {
+			n += 2
+			continue
+		}
+		r, size := utf8.DecodeRune(b[n:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// Most of what is special in text takes two bytes: a short escape, or a letter of
+// UTF-8. Two bytes are such a pair if they have a bit in common here.
+var pairFirst, pairSecond = pairs()
+
+func pairs() (first, second [256]byte) {
+	const escape, letter = 1, 2
+	first['\\'] = escape
+	for b, r := range unescape {
+		if r != 0 {
+			second[b] |= escape
+		}
+	}
+	for b := 0xc2; b < 0xe0; b++ {
+		first[b] = letter
+	}
+	for b := 0x80; b < 0xc0; b++ {
+		second[b] |= letter
+	}
+	return first, second
+}
+
 func isPlain(b byte) bool { return b >= ' ' && b < utf8.RuneSelf && b != '"' && b != '\\' }

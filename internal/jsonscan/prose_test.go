@@ -1,0 +1,49 @@
+package jsonscan_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
+)
+
+// prose is 64 KiB of text with what text has: quotes, line breaks, letters beyond
+// ASCII.
+var prose = strings.Repeat("7: All work and no play makes \"Jack\" a dull boy, said the café's owner.\n", 900)
+
+func BenchmarkProse(b *testing.B) {
+	quoted := jsonscan.AppendQuote(nil, prose)
+	b.Run("check", func(b *testing.B) {
+		b.SetBytes(int64(len(quoted)))
+		for b.Loop() {
+			if err := jsonscan.Check(quoted, 1); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("unquote", func(b *testing.B) {
+		b.SetBytes(int64(len(quoted)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if len(jsonscan.Unquote(quoted)) != len(prose) {
+				b.Fatal("something was lost")
+			}
+		}
+	})
+	b.Run("quote", func(b *testing.B) {
+		b.SetBytes(int64(len(quoted)))
+		var room []byte
+		for b.Loop() {
+			room = jsonscan.AppendQuote(room[:0], prose)
+		}
+	})
+	b.Run("members", func(b *testing.B) {
+		object := []byte(`{"text":` + string(quoted) + `}`)
+		b.SetBytes(int64(len(quoted)))
+		for b.Loop() {
+			if jsonscan.Get(object, "text") == nil {
+				b.Fatal("not found")
+			}
+		}
+	})
+}
