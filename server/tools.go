@@ -23,6 +23,11 @@ type ToolFunc func(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (
 type Implementation struct {
 	input, output *schema.Schema // output is nil where nothing is promised
 	run           ToolFunc
+
+	// runExact is run for arguments that were not checked. It runs only if reading
+	// them shows that they fit the schema and that no default is to be filled in.
+	// Nil: the schema has to be asked.
+	runExact func(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (_ *mcp.CallToolResult, ran bool, _ error)
 }
 
 // Raw is a tool whose author brings the schemas, which are kept to the letter.
@@ -39,7 +44,7 @@ func Raw(input, output jsontext.Value, run ToolFunc) Implementation {
 // Wrap returns the implementation with its work inside of another, which sees
 // arguments that fit the schema and may answer in its place.
 func (i Implementation) Wrap(around func(next ToolFunc) ToolFunc) Implementation {
-	i.run = around(i.run)
+	i.run, i.runExact = around(i.run), nil // the other takes arguments that were checked
 	return i
 }
 
@@ -142,6 +147,11 @@ func (s *Server) callTool(ctx context.Context, c *mcp.Call) (any, error) {
 }
 
 func (t *tool) call(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (*mcp.CallToolResult, error) {
+	if t.runExact != nil {
+		if result, ran, err := t.runExact(ctx, c, arguments); ran {
+			return result, err
+		}
+	}
 	if err := t.input.Validate(arguments); err != nil {
 		return nil, err
 	}

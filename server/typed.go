@@ -40,17 +40,34 @@ func Func[In, Out any](run func(ctx context.Context, in In) (Out, error)) Implem
 func CallFunc[In, Out any](run func(ctx context.Context, c *mcp.Call, in In) (Out, error)) Implementation {
 	input, codec := mustInfer[In]("arguments"), plain.Of(reflect.TypeFor[In]())
 	output, render := rendering[Out]()
-	return Implementation{input: input, output: output, run: func(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (*mcp.CallToolResult, error) {
-		in, err := argumentsOf[In](codec, arguments)
-		if err != nil {
-			return nil, err
-		}
+	work := func(ctx context.Context, c *mcp.Call, in In) (*mcp.CallToolResult, error) {
 		out, err := run(ctx, c, in)
 		if err != nil {
 			return nil, err
 		}
 		return render(out)
-	}}
+	}
+	i := Implementation{
+		input: input, output: output,
+		run: func(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (*mcp.CallToolResult, error) {
+			in, err := argumentsOf[In](codec, arguments)
+			if err != nil {
+				return nil, err
+			}
+			return work(ctx, c, in)
+		},
+	}
+	if codec.Exact() {
+		i.runExact = func(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (_ *mcp.CallToolResult, ran bool, _ error) {
+			var in In
+			if !codec.ReadExact(arguments, reflect.ValueOf(&in).Elem()) {
+				return nil, false, nil
+			}
+			result, err := work(ctx, c, in)
+			return result, true, err
+		}
+	}
+	return i
 }
 
 func mustInfer[T any](what string) *schema.Schema {

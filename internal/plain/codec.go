@@ -2,6 +2,7 @@ package plain
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -12,6 +13,9 @@ type Codec struct {
 	kind   reflect.Kind
 	elem   *Codec  // of a pointer or a slice
 	fields []field // of a struct
+
+	required uint64 // which fields have to be there, as bits
+	exact    bool   // see Exact
 }
 
 // field is a member of a struct.
@@ -26,12 +30,16 @@ type field struct {
 // Of returns the codec of a type, nil if the type is not plain.
 func Of(t reflect.Type) *Codec { return codecOf(t, nil) }
 
+// Exact reports whether the schema that package schema infers from the type says no
+// more than the type does. Otherwise ReadExact is sure of nothing.
+func (c *Codec) Exact() bool { return c != nil && c.exact }
+
 // codecOf is Of; around are the structs that t is a part of.
 func codecOf(t reflect.Type, around []reflect.Type) *Codec {
 	if knowsJSON(t) {
 		return nil
 	}
-	c := &Codec{typ: t, kind: t.Kind()}
+	c := &Codec{typ: t, kind: t.Kind(), exact: !describesItself(t)}
 	switch c.kind {
 	case reflect.Bool, reflect.String, reflect.Float64,
 		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
@@ -46,6 +54,7 @@ func codecOf(t reflect.Type, around []reflect.Type) *Codec {
 		if c.elem = codecOf(t.Elem(), around); c.elem == nil {
 			return nil
 		}
+		c.exact = c.exact && c.elem.exact
 		return c
 	case reflect.Struct:
 		for _, outer := range around {
@@ -76,6 +85,32 @@ func knowsJSON(t reflect.Type) bool {
 	return t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface && knowsJSON(reflect.PointerTo(t))
 }
 
+// describesItself reports whether a type has a schema of its own; see
+// schema.Describer.
+func describesItself(t reflect.Type) bool {
+	_, ok := reflect.PointerTo(t).MethodByName("JSONSchema")
+	return ok
+}
+
+// constrained reports whether a field's tags may say more than its type, to package
+// schema. Those are known that do not: any other may.
+func constrained(tag reflect.StructTag) bool {
+	for tag != "" {
+		name, rest, _ := strings.Cut(string(tag), ":")
+		switch strings.TrimSpace(name) {
+		case "json", "doc", "title", "header":
+		default:
+			return true
+		}
+		value, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return true
+		}
+		tag = reflect.StructTag(strings.TrimSpace(rest[len(value):]))
+	}
+	return false
+}
+
 // addFields reports whether all fields are plain, and have plain tags.
 func (c *Codec) addFields(around []reflect.Type) bool {
 	seen := make(map[string]bool)
@@ -100,7 +135,11 @@ func (c *Codec) addFields(around []reflect.Type) bool {
 		if f.codec == nil {
 			return false
 		}
+		if !f.omitZero && f.codec.kind != reflect.Pointer {
+			c.required |= 1 << len(c.fields)
+		}
 		c.fields = append(c.fields, f)
+		c.exact = c.exact && f.codec.exact && !constrained(sf.Tag) && len(c.fields) <= 64
 	}
 	return true
 }

@@ -11,10 +11,17 @@ import (
 // JSON. It reports false if package json should be asked: it may fail, or have
 // its own idea of the value. Then v may be half set.
 func (c *Codec) Read(text []byte, v reflect.Value) bool {
-	return c != nil && c.read(jsonscan.Trim(text), v)
+	return c != nil && c.read(jsonscan.Trim(text), v, false)
 }
 
-func (c *Codec) read(text []byte, v reflect.Value) bool {
+// ReadExact is Read that is sure, besides, that the text fits the schema which
+// package schema infers from the type, and that the schema has no default for what
+// is missing. It reports false as well if the schema should be asked.
+func (c *Codec) ReadExact(text []byte, v reflect.Value) bool {
+	return c.Exact() && c.read(jsonscan.Trim(text), v, true)
+}
+
+func (c *Codec) read(text []byte, v reflect.Value, exact bool) bool {
 	kind := jsonscan.KindOf(text)
 	switch c.kind {
 	case reflect.Bool:
@@ -28,14 +35,14 @@ func (c *Codec) read(text []byte, v reflect.Value) bool {
 		return true
 	case reflect.Pointer:
 		if kind == jsonscan.Null {
-			return true
+			return !exact
 		}
 		v.Set(reflect.New(c.elem.typ))
-		return c.elem.read(text, v.Elem())
+		return c.elem.read(text, v.Elem(), exact)
 	case reflect.Slice:
-		return kind == jsonscan.Array && c.readSlice(text, v)
+		return kind == jsonscan.Array && c.readSlice(text, v, exact)
 	case reflect.Struct:
-		return kind == jsonscan.Object && c.readStruct(text, v)
+		return kind == jsonscan.Object && c.readStruct(text, v, exact)
 	}
 	return kind == jsonscan.Number && c.readNumber(text, v)
 }
@@ -56,7 +63,7 @@ func (c *Codec) readNumber(text []byte, v reflect.Value) bool {
 	return err == nil
 }
 
-func (c *Codec) readSlice(text []byte, v reflect.Value) bool {
+func (c *Codec) readSlice(text []byte, v reflect.Value, exact bool) bool {
 	v.Set(reflect.MakeSlice(c.typ, 0, 0))
 	n := 0
 	for item := range jsonscan.Elements(text) {
@@ -64,7 +71,7 @@ func (c *Codec) readSlice(text []byte, v reflect.Value) bool {
 			v.Grow(max(4, n))
 		}
 		v.SetLen(n + 1)
-		if !c.elem.read(item, v.Index(n)) {
+		if !c.elem.read(item, v.Index(n), exact) {
 			return false
 		}
 		n++
@@ -72,20 +79,27 @@ func (c *Codec) readSlice(text []byte, v reflect.Value) bool {
 	return true
 }
 
-func (c *Codec) readStruct(text []byte, v reflect.Value) bool {
-	next := 0
+func (c *Codec) readStruct(text []byte, v reflect.Value, exact bool) bool {
+	next, seen := 0, uint64(0)
 	for name, value := range jsonscan.Members(text) {
 		i := c.find(name, next)
 		if i < 0 {
+			if exact {
+				return false
+			}
 			continue // package json passes over it too
 		}
 		f := &c.fields[i]
-		if !f.codec.read(value, v.Field(f.index)) {
+		if !f.codec.read(value, v.Field(f.index), exact) {
 			return false
 		}
+		if exact && seen&(1<<i) != 0 { // only in text that was not checked
+			return false
+		}
+		seen |= 1 << i
 		next = i + 1
 	}
-	return true
+	return !exact || seen&c.required == c.required
 }
 
 // find returns which of the fields has the name, -1 if none. Members mostly come
