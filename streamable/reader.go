@@ -26,6 +26,7 @@ type reader struct {
 	working bool      // the goroutine exists
 	awaited bool      // the POST's calls are over
 	through bool      // the POST is answered
+	stuck   bool      // nobody waits for it to deliver
 }
 
 func (rd *reader) init(st *stream, x *exchange) {
@@ -94,6 +95,7 @@ func (rd *reader) detach() {
 	defer st.mu.Unlock()
 	if st.reader == rd {
 		st.reader = nil
+		st.makeRoomLocked()
 	}
 	rd.ready = false
 	for rd.working {
@@ -119,14 +121,31 @@ func (rd *reader) next() (todo, []event) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	next := rd.todoLocked()
+	events := st.pending[:len(st.pending):len(st.pending)]
 	switch next {
 	case wait:
 		rd.working = false
 		rd.idle.Broadcast()
 	case write:
-		st.taken = st.seq
+		events = portion(events)
+		st.taken = events[len(events)-1].seq
 	}
-	return next, st.pending[:len(st.pending):len(st.pending)]
+	return next, events
+}
+
+// maxPortion is how many bytes are written at once, so that a slow client is given
+// the write timeout for little more than that.
+const maxPortion = 64 << 10
+
+// portion returns the first of some events: one at least.
+func portion(events []event) []event {
+	size := 0
+	for i := range events {
+		if size += len(events[i].text); size > maxPortion && i > 0 {
+			return events[:i:i]
+		}
+	}
+	return events
 }
 
 func (rd *reader) todoLocked() todo {
@@ -145,6 +164,10 @@ func (rd *reader) todoLocked() todo {
 	}
 	for len(st.pending) > 0 && st.pending[0].seq <= rd.last {
 		st.pending = st.pending[1:]
+	}
+	rd.stuck = false
+	if len(st.pending) < maxAhead {
+		st.makeRoomLocked()
 	}
 	switch {
 	case len(st.pending) > 0:

@@ -2,19 +2,22 @@ package streamable
 
 import (
 	"bytes"
+	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bossman-mcp/bossman/internal/sse"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 )
 
 // stream is a sequence of messages of a session to its client: those that belong
-// to one POST, or those that belong to none. It outlives connections. Who has
-// something to say never waits for the client: messages gather here until the
-// reader, a connection, delivers them.
+// to one POST, or those that belong to none. It outlives connections. Messages
+// gather here until the reader, a connection, delivers them; who waits for room
+// does so only while there is one.
 type stream struct {
 	s     *session
 	no    uint64 // within the session; 0 for what belongs to no POST
@@ -23,14 +26,15 @@ type stream struct {
 	call  call   // of the POST, unless it is a batch
 
 	mu      sync.Mutex
-	seq     uint64  // of the newest message
-	taken   uint64  // of the newest message that a reader has taken to deliver it
-	pending []event // not yet delivered, oldest first
-	waiting int     // requests of the POST that have no answer yet
-	spoke   bool    // it must be an event stream: something besides answers was said, or all are
-	letGo   bool    // the reader should hang up, and the client come back
-	closed  bool    // nobody will read any more
-	reader  *reader // the connection that delivers now, nil for none
+	seq     uint64        // of the newest message
+	taken   uint64        // of the newest message that a reader has taken to deliver it
+	pending []event       // not yet delivered, oldest first
+	waiting int           // requests of the POST that have no answer yet
+	spoke   bool          // it must be an event stream: something besides answers was said, or all are
+	letGo   bool          // the reader should hang up, and the client come back
+	closed  bool          // nobody will read any more
+	reader  *reader       // the connection that delivers now, nil for none
+	room    chan struct{} // closed when there may be room again; nil if nobody waits for that
 }
 
 // event is one message on a stream.
@@ -40,9 +44,13 @@ type event struct {
 	must bool // an answer or a question, without which the other side would wait for ever
 }
 
-// maxPending is how many messages wait for a client that does not read; beyond
-// it the oldest notifications are dropped.
-const maxPending = 1000
+const (
+	// maxAhead is how many messages a call may be ahead of a client that reads.
+	maxAhead = 200
+	// maxPending is how many messages wait for a client that is not there; beyond
+	// it the oldest notifications are dropped.
+	maxPending = 1000
+)
 
 // attach makes a connection the stream's reader, once it is ready. If there is
 // one already, it is replaced or, unless takeOver, stays: then attach returns nil.
@@ -89,6 +97,59 @@ func (st *stream) say(text []byte, must bool) bool {
 	return true
 }
 
+// await returns when there is room for another notification, or nobody there to
+// make any. It ends with ctx, and gives a reader up that delivers nothing for the
+// write timeout: a connection without deadlines must not hold a call for ever.
+func (st *stream) await(ctx context.Context) error {
+	room := st.crowded()
+	if room == nil {
+		return nil
+	}
+	late := time.NewTimer(st.s.e.opts.WriteTimeout)
+	defer late.Stop()
+	for ; room != nil; room = st.crowded() {
+		select {
+		case <-room:
+			late.Reset(st.s.e.opts.WriteTimeout)
+		case <-late.C:
+			st.giveUp()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// crowded returns nil, or what is closed when there may be room again.
+func (st *stream) crowded() <-chan struct{} {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if len(st.pending) < maxAhead || st.closed || st.reader == nil || st.reader.stuck || st.reader.missedLocked() {
+		return nil
+	}
+	if st.room == nil {
+		st.room = make(chan struct{})
+	}
+	return st.room
+}
+
+// giveUp lets nobody wait for the reader until it delivers something.
+func (st *stream) giveUp() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.reader != nil {
+		st.reader.stuck = true
+	}
+}
+
+// makeRoomLocked lets those look again who wait for room.
+func (st *stream) makeRoomLocked() {
+	if st.room != nil {
+		close(st.room)
+		st.room = nil
+	}
+}
+
 // repeatsLocked reports whether the same notification is waiting already. One that
 // is on its way does not count: what it tells of may have changed since.
 func (st *stream) repeatsLocked(text []byte) bool {
@@ -102,15 +163,21 @@ func (st *stream) repeatsLocked(text []byte) bool {
 
 func (st *stream) addLocked(text []byte, must bool) {
 	if len(st.pending) >= maxPending {
-		for i, e := range st.pending {
-			if !e.must {
-				st.pending = append(st.pending[:i:i], st.pending[i+1:]...)
-				break
-			}
-		}
+		st.dropLocked()
 	}
 	st.seq++
 	st.pending = append(st.pending, event{st.seq, text, must})
+}
+
+// dropLocked drops the oldest notification. A reader may be looking at the rest.
+func (st *stream) dropLocked() {
+	switch i := slices.IndexFunc(st.pending, func(e event) bool { return !e.must }); i {
+	case -1:
+	case 0:
+		st.pending = st.pending[1:]
+	default:
+		st.pending = append(st.pending[:i:i], st.pending[i+1:]...)
+	}
 }
 
 // expect counts one more request that will be answered here.
@@ -152,6 +219,7 @@ func (st *stream) close() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.closed, st.pending = true, nil
+	st.makeRoomLocked()
 	st.wakeLocked()
 }
 

@@ -27,21 +27,27 @@ func (s *session) notify(_ context.Context, method string, params any) error {
 	return nil
 }
 
-// tell sends a notification that belongs to a call.
-func (c *call) tell(_ context.Context, method string, params any) error {
-	s := c.s
+// tell sends a notification that belongs to a call. It waits for a client that is
+// connected and slow.
+func (c *call) tell(ctx context.Context, method string, params any) error {
 	text, err := jsonrpc.AppendRequest(nil, jsonrpc.ID{}, method, params)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	live := s.calls[c.key] == c
-	s.mu.Unlock()
-	if !live {
+	if err := c.st.await(ctx); err != nil {
+		return err
+	}
+	if !c.inFlight() {
 		return context.Canceled
 	}
 	c.st.say(text, false) // if nobody listens, the call goes on none the less
 	return nil
+}
+
+func (c *call) inFlight() bool {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	return c.s.calls[c.key] == c
 }
 
 // ask sends a request to the client and waits for the POST that answers it.
