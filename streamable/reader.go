@@ -27,6 +27,7 @@ type reader struct {
 	awaited bool      // the POST's calls are over
 	through bool      // the POST is answered
 	stuck   bool      // nobody waits for it to deliver
+	orphan  bool      // a call of the POST was cancelled, and may run on
 }
 
 func (rd *reader) init(st *stream, x *exchange) {

@@ -94,3 +94,23 @@ func TestConnectionsOfSessionsAreUsedAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestABatchWhoseLastAnswerComesAfterACancellation(t *testing.T) {
+	b := newBench()
+	b.stubborn()
+	later := make(chan struct{})
+	b.AddTool(mcp.Tool{Name: "later"}, server.CallFunc(func(context.Context, *mcp.Call, nothing) (string, error) {
+		<-later
+		return "later", nil
+	}))
+	c := open(t, b, nil).join("2025-03-26")
+	defer close(b.proceed) // the stubborn tool outlives the answer
+	answer := make(chan response, 1)
+	go func() { answer <- c.post("[" + callBody(1, "stubborn", "{}") + "," + callBody(2, "later", "{}") + "]") }() // awaited below
+	b.running(t)
+	c.post(cancelFirst)
+	close(later)
+	if all := answersOf(t, receive(t, answer)); len(all) != 1 || all["2"].Result == nil {
+		t.Errorf("got %v, want the answer to the other", all)
+	}
+}

@@ -191,7 +191,8 @@ func (st *stream) expect() {
 }
 
 // answer adds the response to one request; nil if it was cancelled and will get
-// none. Without an event stream the POST's own goroutine will come for it.
+// none. Without an event stream the POST's own goroutine will come for it, unless
+// it may be held by a call that was cancelled.
 func (st *stream) answer(text []byte) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -199,7 +200,8 @@ func (st *stream) answer(text []byte) {
 	if text != nil && !st.closed {
 		st.addLocked(text, true)
 	}
-	if st.spoke || text == nil {
+	st.post.orphan = st.post.orphan || text == nil
+	if st.spoke || st.post.orphan {
 		st.wakeLocked()
 	}
 }
