@@ -11,6 +11,7 @@ import (
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/internal/lifecycle"
+	"github.com/bossman-mcp/bossman/internal/lifetime"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
 	"github.com/bossman-mcp/bossman/mcp/revision"
@@ -45,11 +46,11 @@ type shelf struct {
 
 // call is a request of the client while it is in flight.
 type call struct {
-	s      *session
-	st     *stream
-	in     *lifecycle.Incoming
-	key    jsonrpc.ID
-	cancel context.CancelFunc
+	s    *session
+	st   *stream
+	in   *lifecycle.Incoming
+	key  jsonrpc.ID
+	life lifetime.Context // what the handler's context is
 }
 
 // question is a request to the client that waits for its answer.
@@ -128,7 +129,7 @@ func (s *session) end() {
 	s.over, s.calls, s.asked, s.shelf = true, nil, nil, shelf{last: s.shelf.last}
 	s.mu.Unlock()
 	for _, c := range calls {
-		c.cancel()
+		c.life.Cancel()
 		c.st.close()
 	}
 	for _, q := range asked {
@@ -153,13 +154,8 @@ func (s *session) begin(c *call, st *stream, x *exchange) (context.Context, erro
 	if s.rev.EarlyClose {
 		c.in.Hangup = st.release
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(x.r.Context()))
-	c.cancel = cancel
-	err := s.admit(c)
-	if err != nil {
-		cancel()
-	}
-	return ctx, err
+	c.life.Values = context.WithoutCancel(x.r.Context())
+	return &c.life, s.admit(c)
 }
 
 func (s *session) admit(c *call) error {
@@ -195,7 +191,7 @@ func (s *session) retire(c *call) bool {
 
 // run answers a call.
 func (c *call) run(ctx context.Context) {
-	defer c.cancel()
+	defer c.life.Cancel()
 	result, err := c.s.e.guarded(ctx, c.in, c.s.door)
 	if !c.s.retire(c) {
 		return
@@ -223,7 +219,7 @@ func (s *session) cancel(params []byte) {
 	c := s.calls[id.Key()]
 	s.mu.Unlock()
 	if c != nil && s.retire(c) {
-		c.cancel()
+		c.life.Cancel()
 		c.st.answer(nil)
 	}
 }

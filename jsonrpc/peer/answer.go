@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
+	"github.com/bossman-mcp/bossman/internal/lifetime"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 )
 
@@ -34,10 +35,10 @@ type Request struct {
 	peer     *Peer
 	key      jsonrpc.ID
 	to       sink
-	life     lifetime     // what the handler's context is
-	returned bool         // the handler has; changed only by the table
-	speaking sync.RWMutex // read-held while a notification is sent, so that none follows the answer
-	pace     *pace        // of its kind; may be nil
+	life     lifetime.Context // what the handler's context is
+	returned bool             // the handler has; changed only by the table
+	speaking sync.RWMutex     // read-held while a notification is sent, so that none follows the answer
+	pace     *pace            // of its kind; may be nil
 	took     time.Duration
 	turn     uint64 // at the desk, if the reader answers it itself; else 0
 	held     bool   // the answer is held back
@@ -62,7 +63,7 @@ func (r *Request) Notify(ctx context.Context, method string, params any) error {
 // answered or cancelled before. It blocks while the other side is not reading;
 // of ctx only the values count.
 func (r *Request) Finish(ctx context.Context, result any, err error) {
-	r.finish(uncancelled(ctx), result, err, false)
+	r.finish(lifetime.Uncancelled(ctx), result, err, false)
 }
 
 // finish is Finish; returned says that the handler has at this moment. The
@@ -75,7 +76,7 @@ func (r *Request) finish(ctx context.Context, result any, err error, returned bo
 		return
 	}
 	defer r.peer.table.sent()
-	r.life.cancel()
+	r.life.Cancel()
 	buf := buffers.Get().(*[]byte)
 	defer recycle(buf)
 	if raw, ok := result.(jsontext.Value); ok && err == nil && len(raw) > maxHeld && r.putLong(ctx, buf, raw) {
@@ -118,7 +119,7 @@ func recycle(buf *[]byte) {
 // still reads.
 func (p *Peer) serve(ctx context.Context, m *jsonrpc.Message, to sink) (reading bool) {
 	r := &Request{ID: m.ID, Method: m.Method, Params: m.Params, peer: p, key: m.ID.Key(), to: to}
-	r.life.values = uncancelled(ctx)
+	r.life.Values = lifetime.Uncancelled(ctx)
 	if err := p.table.admit(r, p.opts.MaxInFlight); err != nil {
 		p.refuse(ctx, m.ID, err, to)
 		return true
@@ -154,8 +155,8 @@ func (p *Peer) answer(r *Request) {
 			p.table.returned(r)
 			return
 		}
-		r.finish(r.life.values, result, err, true)
-		r.life.cancel()
+		r.finish(r.life.Values, result, err, true)
+		r.life.Cancel()
 	}()
 	start := time.Now()
 	result, err = p.guarded(r)
@@ -254,6 +255,6 @@ func (p *Peer) drop(ctx context.Context, params []byte) {
 		return
 	}
 	p.log.Debug("request cancelled", "id", id.String(), "method", r.Method, "reason", jsonscan.Unquote(jsonscan.Get(params, "reason")))
-	r.life.cancel()
+	r.life.Cancel()
 	r.to.leave(ctx)
 }

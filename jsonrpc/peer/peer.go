@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bossman-mcp/bossman/internal/lifetime"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 )
 
@@ -115,9 +116,9 @@ func New(t Transport, h Handler, opts *Options) *Peer {
 // handler that ignores its context for another 400 ms is left behind, and
 // logged.
 func (p *Peer) Run(ctx context.Context) error {
-	work := &lifetime{values: context.WithoutCancel(ctx)}
+	work := &lifetime.Context{Values: context.WithoutCancel(ctx)}
 	cancel := func() {
-		work.cancel()
+		work.Cancel()
 		p.table.cancelAll()
 	}
 	defer cancel()
@@ -232,7 +233,7 @@ func (wire) enter()                {}
 func (wire) leave(context.Context) {}
 
 func (w wire) put(ctx context.Context, response []byte) {
-	if err := w.p.transport.Send(uncancelled(ctx), response); err != nil {
+	if err := w.p.transport.Send(lifetime.Uncancelled(ctx), response); err != nil {
 		w.p.log.Debug("send response", "error", err)
 	}
 }

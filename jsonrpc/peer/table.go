@@ -150,7 +150,7 @@ func (t *table) cancelAll() {
 	all := slices.Collect(maps.Values(t.in))
 	t.mu.Unlock()
 	for _, r := range all {
-		r.life.cancel()
+		r.life.Cancel()
 	}
 }
 

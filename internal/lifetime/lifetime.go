@@ -1,4 +1,5 @@
-package peer
+// Package lifetime has a context that is a part of what it belongs to.
+package lifetime
 
 import (
 	"context"
@@ -6,12 +7,14 @@ import (
 	"time"
 )
 
-// lifetime is the context of one request, or of a connection. It is part of what
-// it belongs to, and costs nothing more until somebody waits for its end. To a
-// request the end of the connection comes by way of the table, which knows every
-// request, so that no chain of contexts has to be kept.
-type lifetime struct {
-	values context.Context // whose values count; never done
+// Context is the context of one request, or of a connection. It is part of what
+// it belongs to, and costs nothing more until somebody waits for its end. It has no
+// parent: whoever has a table of requests ends those in it, so that no chain of
+// contexts has to be kept.
+type Context struct {
+	// Values is the context whose values count. It must be one that is never done,
+	// and be set before anything else is called.
+	Values context.Context
 
 	mu    sync.Mutex
 	err   error         // set when it is over
@@ -20,20 +23,20 @@ type lifetime struct {
 }
 
 // Deadline returns that there is none: a requester who is tired says so.
-func (l *lifetime) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (l *Context) Deadline() (time.Time, bool) { return time.Time{}, false }
 
-// Value returns a value of the context that Run was given.
-func (l *lifetime) Value(key any) any { return l.values.Value(key) }
+// Value returns one of those of Values.
+func (l *Context) Value(key any) any { return l.Values.Value(key) }
 
 // Err returns context.Canceled once it is over.
-func (l *lifetime) Err() error {
+func (l *Context) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
 // Done returns a channel that is closed when it is over.
-func (l *lifetime) Done() <-chan struct{} {
+func (l *Context) Done() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.done == nil {
@@ -47,7 +50,7 @@ func (l *lifetime) Done() <-chan struct{} {
 
 // AfterFunc lets package context follow this one without a goroutine. It calls f
 // when it is over; stop prevents that and reports whether it could.
-func (l *lifetime) AfterFunc(f func()) (stop func() bool) {
+func (l *Context) AfterFunc(f func()) (stop func() bool) {
 	l.mu.Lock()
 	over := l.err != nil
 	if !over {
@@ -69,8 +72,8 @@ func (l *lifetime) AfterFunc(f func()) (stop func() bool) {
 	}
 }
 
-// cancel ends it; more than once is as good as once.
-func (l *lifetime) cancel() {
+// Cancel ends it; more than once is as good as once.
+func (l *Context) Cancel() {
 	l.mu.Lock()
 	if l.err != nil {
 		l.mu.Unlock()
@@ -88,10 +91,10 @@ func (l *lifetime) cancel() {
 	}
 }
 
-// uncancelled returns ctx for its values only: it is never done.
-func uncancelled(ctx context.Context) context.Context {
-	if l, ok := ctx.(*lifetime); ok {
-		return l.values
+// Uncancelled returns ctx for its values only: it is never done.
+func Uncancelled(ctx context.Context) context.Context {
+	if l, ok := ctx.(*Context); ok {
+		return l.Values
 	}
 	if ctx.Done() == nil {
 		return ctx
