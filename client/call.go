@@ -22,6 +22,9 @@ type request struct {
 	out      lifecycle.Outgoing
 	resends  int  // how often it was sent again without having been executed
 	relisted bool // the tools were listed for it
+
+	tool   toolCall       // the params, if it calls a tool
+	answer jsontext.Value // as it came, of the last sending
 }
 
 // newRequest prepares a call. Params are known to be an object without _meta.
@@ -209,6 +212,6 @@ func (c *Client) send(ctx context.Context, k *conn, a *lifecycle.Agreement, r *r
 	l := bound(ctx, k, a, &r.opts)
 	defer l.stop()
 	bounded := l.context(ctx)
-	err = k.peer.Call(bounded, r.method, a.Wrap(&r.out), &result)
-	return result, explain(bounded, r.method, err)
+	err = k.peer.Call(bounded, r.method, a.Wrap(&r.out), &r.answer)
+	return r.answer, explain(bounded, r.method, err)
 }

@@ -11,21 +11,29 @@ import (
 // content, which it takes from where they stand; all others go to package json,
 // whose verdict is the same.
 func readToolResult(text jsontext.Value) (*mcp.CallToolResult, error) {
-	result := new(mcp.CallToolResult)
-	if readPlain(text, result) {
-		return result, nil
+	plain := new(plainResult)
+	if plain.read(text) {
+		return &plain.result, nil
 	}
-	*result = mcp.CallToolResult{}
+	result := new(mcp.CallToolResult)
 	return result, decode(mcp.MethodCallTool, text, result)
 }
 
-// readPlain reports whether the result has no more than a plain one.
-func readPlain(text jsontext.Value, result *mcp.CallToolResult) bool {
+// plainResult is a result with the room for one block of text, in one piece.
+type plainResult struct {
+	result mcp.CallToolResult
+	blocks [1]mcp.Content
+	first  mcp.TextContent
+}
+
+// read reports whether the result has no more than a plain one.
+func (p *plainResult) read(text jsontext.Value) bool {
+	result := &p.result
 	for name, value := range jsonscan.Members(text) {
 		kind := jsonscan.KindOf(value)
 		switch string(name) {
 		case "content":
-			if kind != jsonscan.Array || !readTexts(value, &result.Content) {
+			if kind != jsonscan.Array || !p.readTexts(value) {
 				return false
 			}
 		case "structuredContent":
@@ -48,8 +56,8 @@ func readPlain(text jsontext.Value, result *mcp.CallToolResult) bool {
 }
 
 // readTexts reads blocks of text, and reports whether there are only such.
-func readTexts(array []byte, into *mcp.Contents) bool {
-	contents := mcp.Contents{}
+func (p *plainResult) readTexts(array []byte) bool {
+	contents := mcp.Contents(p.blocks[:0])
 	for block := range jsonscan.Elements(array) {
 		said, typed := []byte(nil), false
 		if jsonscan.KindOf(block) != jsonscan.Object {
@@ -68,8 +76,16 @@ func readTexts(array []byte, into *mcp.Contents) bool {
 		if !typed || jsonscan.KindOf(said) != jsonscan.String {
 			return false
 		}
-		contents = append(contents, mcp.Text(jsonscan.Unquote(said)))
+		contents = append(contents, p.block(jsonscan.Unquote(said), len(contents) == 0))
 	}
-	*into = contents
+	p.result.Content = contents
 	return true
+}
+
+func (p *plainResult) block(text string, first bool) *mcp.TextContent {
+	if !first {
+		return mcp.Text(text)
+	}
+	p.first.Text = text
+	return &p.first
 }

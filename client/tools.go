@@ -79,10 +79,12 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, opts 
 			return nil, local(mcp.MethodCallTool, &OutputError{Tool: name, Err: err})
 		}
 	}
-	r, err := c.newRequest(mcp.MethodCallTool, &toolCall{name, arguments, &c.codecs}, opts)
+	r, err := c.newRequest(mcp.MethodCallTool, nil, opts)
 	if err != nil {
 		return nil, err
 	}
+	r.tool = toolCall{name, arguments, &c.codecs}
+	r.out.Params = &r.tool
 	reply, _, err := c.run(ctx, r)
 	if err != nil {
 		return nil, err
@@ -164,6 +166,11 @@ func Call[Out any](ctx context.Context, c *Client, tool string, arguments any) (
 
 // TextOf returns the text of contents, block by block, a line break between two.
 func TextOf(contents mcp.Contents) string {
+	if len(contents) == 1 {
+		if text, ok := contents[0].(*mcp.TextContent); ok {
+			return text.Text
+		}
+	}
 	var parts []string
 	for _, block := range contents {
 		if text, ok := block.(*mcp.TextContent); ok {
