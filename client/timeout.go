@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bossman-mcp/bossman/internal/lifecycle"
@@ -20,12 +21,12 @@ type limit struct {
 	most            time.Duration // in all; negative: any time
 	moves           bool          // what goes on at the connection moves the time
 	start           time.Time
-	over            chan struct{} // closed when the time is up
-	late            *TimeoutError // set before that
+	late            atomic.Pointer[TimeoutError] // set when the time is up
 
 	entry alarmEntry
 
 	mu     sync.Mutex
+	wake   chan<- struct{} // of whoever waits for the answer; nil: nobody
 	whole  context.Context // ends with either; made for whoever asks for Done
 	cancel context.CancelFunc
 }
@@ -43,7 +44,7 @@ func bound(ctx context.Context, k *conn, a *lifecycle.Agreement, opts *CallOptio
 	}
 	l := &limit{
 		Context: ctx, conn: k, idle: opts.Timeout, most: opts.MaxTimeout,
-		moves: !a.Stateless || opts.OnProgress != nil || k.waiter != nil, start: time.Now(), over: make(chan struct{}),
+		moves: !a.Stateless || opts.OnProgress != nil || k.waiter != nil, start: time.Now(),
 	}
 	k.alarm.add(l, l.start.Add(first))
 	return l
@@ -134,10 +135,15 @@ func (c *Client) patient(ctx context.Context, d time.Duration) (context.Context,
 }
 
 func (l *limit) expire(late *TimeoutError) {
-	l.late = late
-	close(l.over)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.late.Store(late)
+	if l.wake != nil {
+		select {
+		case l.wake <- struct{}{}:
+		default: // it is awake already
+		}
+	}
 	if l.cancel != nil {
 		l.cancel()
 	}
@@ -145,14 +151,29 @@ func (l *limit) expire(late *TimeoutError) {
 
 // Await waits for an answer and reports whether it is there, and not the end of
 // the context; see peer.Call.
-func (l *limit) Await(answered <-chan struct{}) bool {
+func (l *limit) Await(answered chan struct{}) bool {
+	l.wakeBy(answered)
+	defer l.wakeBy(nil)
+	if l.isLate() {
+		return false
+	}
+	done := l.Context.Done()
+	if done == nil { // there is but one thing to wait for
+		<-answered
+		return !l.isLate()
+	}
 	select {
 	case <-answered:
-		return true
-	case <-l.Context.Done():
-	case <-l.over:
+		return !l.isLate()
+	case <-done:
+		return false
 	}
-	return false
+}
+
+func (l *limit) wakeBy(wake chan<- struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wake = wake
 }
 
 // Done returns a channel that is closed when the caller's context ends or the time
@@ -169,14 +190,7 @@ func (l *limit) Done() <-chan struct{} {
 	return l.whole.Done()
 }
 
-func (l *limit) isLate() bool {
-	select {
-	case <-l.over:
-		return true
-	default:
-		return false
-	}
-}
+func (l *limit) isLate() bool { return l.late.Load() != nil }
 
 // Err returns why Done is closed.
 func (l *limit) Err() error {
@@ -196,8 +210,8 @@ func (l *limit) Err() error {
 
 // Cause tells the server why nobody waits any more; see peer.Call.
 func (l *limit) Cause() error {
-	if l.isLate() {
-		return l.late
+	if late := l.late.Load(); late != nil {
+		return late
 	}
 	return context.Cause(l.Context)
 }

@@ -45,13 +45,14 @@ func (p *Peer) Call(ctx context.Context, method string, params, result any) erro
 type Waiter interface {
 	context.Context
 	// Await returns true when there is something in answered, and false when the
-	// context has ended.
-	Await(answered <-chan struct{}) bool
+	// context has ended. To wake itself it may have something put there, if there is
+	// room; not after it has returned.
+	Await(answered chan struct{}) bool
 	// Cause returns why it has ended.
 	Cause() error
 }
 
-func await(ctx context.Context, answered <-chan struct{}) bool {
+func await(ctx context.Context, answered chan struct{}) bool {
 	if w, ok := ctx.(Waiter); ok {
 		return w.Await(answered)
 	}

@@ -39,7 +39,12 @@ type outgoing struct {
 
 // finishLocked tells the caller that answer or err is set. It is called once, by whoever
 // took the call out of the table, with the lock held.
-func (o *outgoing) finishLocked() { o.done <- struct{}{} }
+func (o *outgoing) finishLocked() {
+	select {
+	case o.done <- struct{}{}:
+	default: // a Waiter wakes it at this moment
+	}
+}
 
 func (t *table) init() {
 	t.in = make(map[jsonrpc.ID]*Request)
