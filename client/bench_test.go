@@ -121,8 +121,8 @@ func (d *instant) Close() error {
 
 // A call may cost the client this much, and no more.
 const (
-	maxAllocs = 16
-	maxBytes  = 1150
+	maxAllocs = 12
+	maxBytes  = 1030
 )
 
 func TestOneCallIsCheap(t *testing.T) {
