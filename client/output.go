@@ -19,8 +19,8 @@ type toolbox struct {
 	outputs map[string]*output // by tool
 }
 
-// output is the schema of one tool's results. It is compiled when it is first
-// needed. Nothing outside its text is ever looked at; see package schema.
+// output is the schema of one tool's results. It is compiled when the tool is
+// listed. Nothing outside its text is ever looked at; see package schema.
 type output struct {
 	text   jsontext.Value
 	schema *schema.Schema

@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,13 +16,11 @@ import (
 	"github.com/bossman-mcp/bossman/mcp"
 )
 
-// offering is a server with a good tool and one for each of the given schemas, as
-// the schema of what goes in and of what comes out.
-func offering(schemas []string) *script {
-	tools := `{"name":"good","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}`
-	for i, text := range schemas {
-		tools += fmt.Sprintf(`,{"name":"bad%d","inputSchema":%s,"outputSchema":%s}`, i, text, text)
-	}
+// offering is a server with a good tool and one with the given schema, of what goes
+// in and of what comes out.
+func offering(schema string) *script {
+	tools := fmt.Sprintf(`{"name":"good","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}},`+
+		`{"name":"bad","inputSchema":%s,"outputSchema":%[1]s}`, schema)
 	return &script{serve: func(f *fake, _ int) {
 		f.modern(func(m jsonrpc.Message) {
 			if m.Method == mcp.MethodListTools {
@@ -35,44 +32,48 @@ func offering(schemas []string) *script {
 	}}
 }
 
-// dropped wants that none of the bad tools is called, each within the time, and
-// that the good one is.
-func dropped(t *testing.T, s *script, schemas []string, most time.Duration) {
+// dropped wants that a tool with one of the schemas is neither listed nor called,
+// that finding out takes no longer than most, and that the good tool works.
+func dropped(t *testing.T, schemas []string, most time.Duration) {
 	t.Helper()
-	best := make([]time.Duration, len(schemas))
-	for try := range 3 { // others may have the processor at the first try
-		c := connect(t, s, nil)
-		if _, err := client.Collect(c.Tools(t.Context())); err != nil {
-			t.Fatal(err)
-		}
-		for i, text := range schemas {
-			start := time.Now()
-			_, err := c.CallTool(t.Context(), fmt.Sprint("bad", i), nil, nil)
-			if took := time.Since(start); try == 0 || took < best[i] {
-				best[i] = took
-			}
-			var wrong *client.OutputError
-			if !errors.As(err, &wrong) || wrong.Result != nil {
-				t.Errorf("%.80s: got %v, want the schema to be refused", text, err)
+	for _, text := range schemas {
+		took := time.Hour
+		for range 3 { // others may have the processor at the first try
+			s := offering(text)
+			if took = min(took, refused(t, s, text)); took <= most {
+				break
 			}
 		}
-		if _, err := c.CallTool(t.Context(), "good", nil, nil); err != nil {
-			t.Errorf("the good tool: %v", err)
-		}
-		if slices.Max(best) <= most {
-			break
+		if took > most {
+			t.Errorf("%.80s: took %v", text, took)
 		}
 	}
-	for i, took := range best {
-		if took > most {
-			t.Errorf("%.80s: took %v", schemas[i], took)
-		}
+}
+
+// refused returns how long it takes to list the good tool of an offer, and not the
+// bad one.
+func refused(t *testing.T, s *script, text string) time.Duration {
+	t.Helper()
+	c := connect(t, s, nil)
+	start := time.Now()
+	tools, err := client.Collect(c.Tools(t.Context()))
+	took := time.Since(start)
+	if err != nil || len(tools) != 1 || tools[0].Name != "good" {
+		t.Fatalf("%.80s: %d tools are listed, %v; want the good one", text, len(tools), err)
+	}
+	var wrong *client.OutputError
+	if _, err := c.CallTool(t.Context(), "bad", nil, nil); !errors.As(err, &wrong) || wrong.Result != nil {
+		t.Errorf("%.80s: got %v, want the schema to be refused", text, err)
+	}
+	if _, err := c.CallTool(t.Context(), "good", nil, nil); err != nil {
+		t.Errorf("the good tool: %v", err)
 	}
 	for _, m := range s.requests(mcp.MethodCallTool) {
 		if name := jsonscan.Unquote(jsonscan.Get(m.Params, "name")); name != "good" {
 			t.Errorf("%s was called", name)
 		}
 	}
+	return took
 }
 
 func TestNoSchemaOfAServerIsFetched_R072(t *testing.T) {
@@ -105,7 +106,7 @@ func TestNoSchemaOfAServerIsFetched_R072(t *testing.T) {
 			schemas = append(schemas, fmt.Sprintf(form, address))
 		}
 	}
-	dropped(t, offering(schemas), schemas, time.Minute)
+	dropped(t, schemas, time.Minute)
 	if err := listener.Close(); err != nil {
 		t.Error(err)
 	}
@@ -133,5 +134,5 @@ func TestCostlySchemasCostOnlyTheirTool_R073(t *testing.T) {
 		`{"properties":{"a":{"multipleOf":1.0000000000000000000000000000001}}}`,
 		strings.Repeat(`{"not":`, 400) + "{}" + strings.Repeat("}", 400),
 	}
-	dropped(t, offering(schemas), schemas, 100*time.Millisecond*slowdown)
+	dropped(t, schemas, 100*time.Millisecond*slowdown)
 }

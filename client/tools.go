@@ -12,8 +12,10 @@ import (
 	"github.com/bossman-mcp/bossman/mcp"
 )
 
-// Tools lists the server's tools, page by page as the caller goes on. Over HTTP
-// tools are left out that ask for headers which cannot be.
+// Tools lists the server's tools, page by page as the caller goes on. Tools that
+// cannot be called are left out: those with an output schema that is none, costs too
+// much or refers to something outside, and over HTTP those that ask for headers
+// which cannot be.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[mcp.Tool, error] {
 	return walk(ctx, c, &list[mcp.Tool]{
 		method: mcp.MethodListTools, member: "tools",
@@ -45,10 +47,22 @@ func (c *Client) learn(tools []mcp.Tool) []mcp.Tool {
 		}
 		if promises {
 			c.tools.learn(t)
+			if err := c.promised(t.Name).usable(); err != nil {
+				c.log.Warn("left out a tool", "tool", t.Name, "error", err)
+				continue
+			}
 		}
 		good = append(good, *t)
 	}
 	return good
+}
+
+// promised returns what the results of a tool are held to, nil for nothing.
+func (c *Client) promised(tool string) *output {
+	if c.opts.Unchecked {
+		return nil
+	}
+	return c.tools.output(tool)
 }
 
 // relist lists the tools anew, for what calls of them need.
@@ -72,12 +86,9 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, opts 
 			return nil, localf(mcp.MethodCallTool, "arguments: %w", err)
 		}
 	}
-	var promised *output
-	if !c.opts.Unchecked {
-		promised = c.tools.output(name)
-		if err := promised.usable(); err != nil {
-			return nil, local(mcp.MethodCallTool, &OutputError{Tool: name, Err: err})
-		}
+	promised := c.promised(name)
+	if err := promised.usable(); err != nil {
+		return nil, local(mcp.MethodCallTool, &OutputError{Tool: name, Err: err})
 	}
 	r, err := c.newRequest(mcp.MethodCallTool, nil, opts)
 	if err != nil {
