@@ -10,6 +10,10 @@
 // Clients of the oldest revision, which want a pair of endpoints, find them at
 // [Endpoint.SSE], to be mounted beside.
 //
+// [Run] serves an endpoint until its context ends, and then lets what is under way
+// finish. [Dial] is the other half: the transport of a client, which finds out what
+// the server speaks.
+//
 // # Safe by default
 //
 // A request is refused with 403 if its Host is not this server's, or if its
