@@ -300,14 +300,16 @@ func (c *Checker) string() (span, bool) {
 	s := span{from: i}
 	for {
 		at := 8
-		for last := min(len(data)-8, i+runBefore); i <= last; i += 8 {
+		for last := min(len(data)-8, s.from+longText); i <= last; i += 8 {
 			if at = firstSpecial(binary.LittleEndian.Uint64(data[i:])); at < 8 {
 				i += at
 				break
 			}
 		}
-		if at == 8 { // a long run, or near the end
-			i += plainBytes(data[i:])
+		if at == 8 { // a long text, or near the end
+			var escaped bool
+			i, escaped = passOver(data, i)
+			s.escaped = s.escaped || escaped
 		}
 		if i+1 < len(data) {
 			if b := data[i]; pairFirst[b]&pairSecond[data[i+1]] != 0 {

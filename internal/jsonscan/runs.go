@@ -1,7 +1,6 @@
 package jsonscan
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"strings"
@@ -21,12 +20,6 @@ const (
 func plainBytes(b []byte) int {
 	n := 0
 	for ; len(b)-n >= 8; n += 8 {
-		if n == runBefore {
-			n += plainBlocks(b[n:])
-			if len(b)-n < 8 {
-				break
-			}
-		}
 		if at := firstSpecial(binary.LittleEndian.Uint64(b[n:])); at < 8 {
 			return n + at
 		}
@@ -57,27 +50,8 @@ func plainText(s string) int {
 	return n
 }
 
-// plainBlocks returns the length of the whole blocks at the start of b that are
+// plainTextBlocks returns the length of the whole blocks at the start of s that are
 // plain.
-func plainBlocks(b []byte) int {
-	n := 0
-	for ; len(b)-n >= block; n += block {
-		part := b[n : n+block]
-		if bytes.IndexByte(part, '"') >= 0 || bytes.IndexByte(part, '\\') >= 0 {
-			break
-		}
-		odd := uint64(0)
-		for i := 0; i < block; i += 8 {
-			odd |= odd8(binary.LittleEndian.Uint64(part[i:]))
-		}
-		if odd&tops != 0 {
-			break
-		}
-	}
-	return n
-}
-
-// plainTextBlocks is plainBlocks for a string.
 func plainTextBlocks(s string) int {
 	n := 0
 	for ; len(s)-n >= block; n += block {
@@ -157,19 +131,20 @@ func foreignBytes(b []byte) int {
 // UTF-8. Two bytes are such a pair if they have a bit in common here.
 var pairFirst, pairSecond = pairs()
 
+const escapePair, letterPair = 1, 2
+
 func pairs() (first, second [256]byte) {
-	const escape, letter = 1, 2
-	first['\\'] = escape
+	first['\\'] = escapePair
 	for b, r := range unescape {
 		if r != 0 {
-			second[b] |= escape
+			second[b] |= escapePair
 		}
 	}
 	for b := 0xc2; b < 0xe0; b++ {
-		first[b] = letter
+		first[b] = letterPair
 	}
 	for b := 0x80; b < 0xc0; b++ {
-		second[b] |= letter
+		second[b] |= letterPair
 	}
 	return first, second
 }
