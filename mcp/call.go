@@ -12,8 +12,12 @@ import (
 // A Call is for the handler that got it and ends with it.
 type Call struct {
 	Method string
-	Params jsontext.Value // an object as it was sent, or nil
+	Params jsontext.Value // an object as it was sent, or nil; its bytes are not to be changed
 	Client *Client        // who is asking; shared between Calls, not to be changed
+
+	// Long is the longest string in Params, as a slice of it, if that is long and was
+	// found before: who walks over Params need not look for its end. Doors set it.
+	Long jsontext.Value
 
 	// Principal is who the transport says is calling, nil where nobody checked:
 	// on stdio, and on HTTP without authentication.
@@ -27,9 +31,6 @@ type Call struct {
 	// Meta is the request's _meta object as it was sent, or nil. Protocol fields
 	// in it are already taken care of.
 	Meta Meta
-	// Detached says that the request was answered already: the result of this
-	// Call is kept for the client to fetch. See package deferred.
-	Detached bool
 
 	// Notify sends a notification that belongs to this Call. Nil: the transport
 	// has no way to speak early.
@@ -45,9 +46,13 @@ type Call struct {
 	// Input is what earlier rounds of this Call gathered; doors set it.
 	Input Input
 
+	// Detached says that the request was answered already: the result of this
+	// Call is kept for the client to fetch. See package deferred.
+	Detached bool
+
+	started  bool // progress was sent
 	mu       sync.Mutex
 	progress float64 // the last value sent
-	started  bool    // progress was sent
 }
 
 // Client is the other side as it described itself. Nothing in it is verified.

@@ -109,7 +109,7 @@ func (s *Server) listTools(c *mcp.Call) (any, error) {
 // results of errors.
 func (s *Server) callTool(ctx context.Context, c *mcp.Call) (any, error) {
 	var name, arguments []byte
-	for member, value := range jsonscan.Members(c.Params) {
+	for member, value := range jsonscan.Known(c.Long).Members(c.Params) {
 		switch string(member) {
 		case "name":
 			name = value

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/internal/plain"
 	"github.com/bossman-mcp/bossman/mcp"
 	"github.com/bossman-mcp/bossman/schema"
@@ -60,7 +61,7 @@ func CallFunc[In, Out any](run func(ctx context.Context, c *mcp.Call, in In) (Ou
 	if codec.Exact() {
 		i.runExact = func(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (_ *mcp.CallToolResult, ran bool, _ error) {
 			var in In
-			if !codec.ReadExact(arguments, reflect.ValueOf(&in).Elem()) {
+			if !codec.ReadExact(arguments, jsonscan.Known(c.Long), reflect.ValueOf(&in).Elem()) {
 				return nil, false, nil
 			}
 			result, err := work(ctx, c, in)

@@ -61,11 +61,18 @@ func Trim(raw []byte) []byte {
 // object, in order. It yields nothing when obj is no object. Both slices belong
 // to obj, except for names that were written with escapes; appending to them
 // copies.
-func Members(obj []byte) iter.Seq2[[]byte, []byte] {
+func Members(obj []byte) iter.Seq2[[]byte, []byte] { return Known(nil).Members(obj) }
+
+// Known is a string in a text, raw, that was found before. Its methods step over it
+// without a look, which is worth much if it is long.
+type Known []byte
+
+// Members is [Members].
+func (k Known) Members(obj []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		i := open(obj, '{')
 		for i < len(obj) && obj[i] == '"' {
-			end := stringEnd(obj, i)
+			end := k.stringEnd(obj, i)
 			last := max(i+1, end-1)
 			name := obj[i+1 : last : last]
 			if bytes.IndexByte(name, '\\') >= 0 {
@@ -73,7 +80,7 @@ func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 			}
 			i = skipSpace(obj, end)
 			i = skipSpace(obj, i+1) // the colon
-			end = valueEnd(obj, i)
+			end = k.valueEnd(obj, i)
 			if end <= i || !yield(name, obj[i:end:end]) {
 				return
 			}
@@ -86,11 +93,14 @@ func Members(obj []byte) iter.Seq2[[]byte, []byte] {
 // Elements yields the raw value of each element of an array, in order, and
 // nothing when arr is no array. The slices belong to arr; appending to them
 // copies.
-func Elements(arr []byte) iter.Seq[[]byte] {
+func Elements(arr []byte) iter.Seq[[]byte] { return Known(nil).Elements(arr) }
+
+// Elements is [Elements].
+func (k Known) Elements(arr []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) {
 		i := open(arr, '[')
 		for i < len(arr) && arr[i] != ']' {
-			end := valueEnd(arr, i)
+			end := k.valueEnd(arr, i)
 			if end <= i || !yield(arr[i:end:end]) {
 				return
 			}
@@ -128,15 +138,15 @@ func skipSpace(data []byte, i int) int {
 }
 
 // valueEnd returns where the value that starts at i ends.
-func valueEnd(data []byte, i int) int {
+func (k Known) valueEnd(data []byte, i int) int {
 	if i >= len(data) {
 		return len(data)
 	}
 	switch data[i] {
 	case '"':
-		return stringEnd(data, i)
+		return k.stringEnd(data, i)
 	case '{', '[':
-		return containerEnd(data, i)
+		return k.containerEnd(data, i)
 	}
 	for i < len(data) {
 		switch data[i] {
@@ -148,12 +158,12 @@ func valueEnd(data []byte, i int) int {
 	return i
 }
 
-func containerEnd(data []byte, i int) int {
+func (k Known) containerEnd(data []byte, i int) int {
 	depth := 0
 	for i < len(data) {
 		switch data[i] {
 		case '"':
-			i = stringEnd(data, i)
+			i = k.stringEnd(data, i)
 			continue
 		case '{', '[':
 			depth++
@@ -168,7 +178,10 @@ func containerEnd(data []byte, i int) int {
 }
 
 // stringEnd returns where the string that starts at i ends, after its quote.
-func stringEnd(data []byte, i int) int {
+func (k Known) stringEnd(data []byte, i int) int {
+	if len(k) > 0 && &data[i] == &k[0] {
+		return min(i+len(k), len(data))
+	}
 	i++
 	for {
 		n := bytes.IndexByte(data[i:], '"')

@@ -14,15 +14,15 @@ import (
 
 // shape gives a result the members that every result of the stateless era has.
 func (d *Stateless) shape(ctx context.Context, in *Incoming, result any) (any, error) {
-	opening := d.opening(ctx)
+	self, hints := d.identity(ctx), needsHints(in.Method)
 	memo, ok := result.(*mcp.Memo)
 	if !ok {
 		done := &in.space().done
-		*done = completed{d.withVersions(result), opening, in.Method}
+		*done = completed{d.withVersions(result), self, hints}
 		return done, nil
 	}
 	text, err := memo.Text(d.rev.Name, func(result any) ([]byte, error) {
-		return completed{d.withVersions(result), opening, in.Method}.AppendJSON(nil)
+		return completed{d.withVersions(result), self, hints}.AppendJSON(nil)
 	})
 	return jsontext.Value(text), err
 }
@@ -38,10 +38,6 @@ func (d *Stateless) withVersions(result any) any {
 	c.SupportedVersions = revision.Names(d.opts.Revisions.Stateless)
 	return &c
 }
-
-// opening returns the members that begin every result, our own name among them,
-// without the closing brace.
-func (d *Stateless) opening(ctx context.Context) []byte { return d.identity(ctx).opening }
 
 // identity asks the handler who it is, until it has said so once.
 func (d *Stateless) identity(ctx context.Context) *identity {
@@ -90,16 +86,16 @@ func discover(ctx context.Context, h mcp.Handler, client *mcp.Client) (*mcp.Disc
 // completed writes a result with the opening in front. What the result has
 // itself wins.
 type completed struct {
-	result  any
-	opening []byte
-	method  string
+	result any
+	self   *identity
+	hints  bool // it must say how long it may be kept
 }
 
 // AppendJSON writes the result in place behind the opening, which is undone only
 // for the rare result that brings such members itself.
 func (c completed) AppendJSON(dst []byte) ([]byte, error) {
 	from := len(dst)
-	dst = append(dst, c.opening...)
+	dst = append(dst, c.self.opening...)
 	at := len(dst)
 	dst, err := jsonrpc.AppendValue(dst, c.result)
 	if err != nil {
@@ -122,7 +118,7 @@ func (c completed) AppendJSON(dst []byte) ([]byte, error) {
 	} else {
 		dst = append(dst[:at], '}')
 	}
-	if needsHints(c.method) && !has.ttl {
+	if c.hints && !has.ttl {
 		dst = append(dst[:len(dst)-1], noCache+"}"...)
 	}
 	return dst, nil
@@ -168,7 +164,7 @@ func (c completed) appendMerged(dst, text []byte, has resultMembers) []byte {
 		has.resultType = []byte(complete)
 	}
 	dst = append(append(dst, `{"resultType":`...), has.resultType...)
-	ours := jsonscan.Get(append(append([]byte(nil), c.opening...), '}'), "_meta")
+	ours := jsonscan.Get(append(append([]byte(nil), c.self.opening...), '}'), "_meta")
 	if ours != nil || has.meta != nil {
 		dst = append(dst, `,"_meta":`...)
 		dst = appendObjects(dst, has.meta, ours)
@@ -179,7 +175,7 @@ func (c completed) appendMerged(dst, text []byte, has resultMembers) []byte {
 			dst = append(append(dst, ':'), value...)
 		}
 	}
-	if needsHints(c.method) && !has.ttl && string(has.resultType) == complete {
+	if c.hints && !has.ttl && string(has.resultType) == complete {
 		dst = append(dst, noCache...)
 	}
 	return append(dst, '}')

@@ -155,7 +155,7 @@ func (d *Handshake) call(in *Incoming) (*mcp.Call, *revision.Revision, error) {
 	}
 	call := &in.space().call
 	*call = mcp.Call{
-		Method: in.Method, Params: in.Params, Client: d.client, Principal: in.Principal,
+		Method: in.Method, Params: in.Params, Long: f.long, Client: d.client, Principal: in.Principal,
 		ProgressToken: f.progressToken, LogLevel: d.logLevel, Meta: f.meta, Hangup: in.Hangup,
 	}
 	rev := d.rev

@@ -90,6 +90,7 @@ func (o *Options) withDefaults() Options {
 // fields are the parts of a request's params that doors look at, raw.
 type fields struct {
 	name           []byte
+	long           []byte // the longest string, if it is longer than longString
 	meta           []byte
 	inputResponses []byte
 	requestState   []byte
@@ -122,10 +123,16 @@ func (f *fields) read(params jsontext.Value) {
 	}
 }
 
+// longString is how long a string is that is worth remembering.
+const longString = 1 << 10
+
 // pick finds them among members that are known from the first look at the message.
 func (f *fields) pick(members []jsonrpc.Member) {
 	from := 0 // where the members of the next object begin
 	for i := range members {
+		if value := members[i].Value; len(value) > max(longString, len(f.long)) && value[0] == '"' {
+			f.long = value
+		}
 		if members[i].Depth > 2 {
 			continue
 		}

@@ -29,7 +29,7 @@ type Stateless struct {
 
 // identity is what a door says of its server.
 type identity struct {
-	opening []byte // the start of every result
+	opening []byte // the members that begin every result, without the closing brace
 	name    string // empty where the handler does not say
 }
 
@@ -123,7 +123,7 @@ func (d *Stateless) call(in *Incoming, f *fields) (*mcp.Call, error) {
 	}
 	call := &in.space().call
 	*call = mcp.Call{
-		Method: in.Method, Params: in.Params, Client: client, Principal: in.Principal,
+		Method: in.Method, Params: in.Params, Long: f.long, Client: client, Principal: in.Principal,
 		ProgressToken: f.progressToken, Meta: f.meta, Notify: in.Notify,
 	}
 	if f.logLevel != nil {
@@ -235,7 +235,7 @@ func (d *Stateless) listen(ctx context.Context, in *Incoming, call *mcp.Call) (a
 	last := &mcp.SubscriptionsListenResult{Meta: mark, ResultType: mcp.ResultComplete}
 	return &Held{
 		Close: func() { sub.Stop(); box.close() },
-		Last:  completed{last, d.opening(ctx), in.Method},
+		Last:  completed{last, d.identity(ctx), needsHints(in.Method)},
 	}, nil
 }
 

@@ -24,7 +24,7 @@ var everythingSchema = func() *schema.Schema {
 func exactRead(t *testing.T, text []byte) (sure bool) {
 	t.Helper()
 	var got, want everything
-	if !plain.Of(reflect.TypeFor[everything]()).ReadExact(text, reflect.ValueOf(&got).Elem()) {
+	if !plain.Of(reflect.TypeFor[everything]()).ReadExact(text, nil, reflect.ValueOf(&got).Elem()) {
 		return false
 	}
 	if err := everythingSchema.Validate(text); err != nil {

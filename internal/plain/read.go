@@ -11,17 +11,24 @@ import (
 // JSON. It reports false if package json should be asked: it may fail, or have
 // its own idea of the value. Then v may be half set.
 func (c *Codec) Read(text []byte, v reflect.Value) bool {
-	return c != nil && c.read(jsonscan.Trim(text), v, false)
+	return c != nil && c.read(jsonscan.Trim(text), v, reading{})
 }
 
 // ReadExact is Read that is sure, besides, that the text fits the schema which
 // package schema infers from the type, and that the schema has no default for what
-// is missing. It reports false as well if the schema should be asked.
-func (c *Codec) ReadExact(text []byte, v reflect.Value) bool {
-	return c.Exact() && c.read(jsonscan.Trim(text), v, true)
+// is missing. It reports false as well if the schema should be asked. Of a string in
+// the text that is known the end need not be looked for; it may be nil.
+func (c *Codec) ReadExact(text []byte, known jsonscan.Known, v reflect.Value) bool {
+	return c.Exact() && c.read(jsonscan.Trim(text), v, reading{known, true})
 }
 
-func (c *Codec) read(text []byte, v reflect.Value, exact bool) bool {
+// reading is how text is read.
+type reading struct {
+	known jsonscan.Known
+	exact bool // see ReadExact
+}
+
+func (c *Codec) read(text []byte, v reflect.Value, how reading) bool {
 	kind := jsonscan.KindOf(text)
 	switch c.kind {
 	case reflect.Bool:
@@ -35,14 +42,14 @@ func (c *Codec) read(text []byte, v reflect.Value, exact bool) bool {
 		return true
 	case reflect.Pointer:
 		if kind == jsonscan.Null {
-			return !exact
+			return !how.exact
 		}
 		v.Set(reflect.New(c.elem.typ))
-		return c.elem.read(text, v.Elem(), exact)
+		return c.elem.read(text, v.Elem(), how)
 	case reflect.Slice:
-		return kind == jsonscan.Array && c.readSlice(text, v, exact)
+		return kind == jsonscan.Array && c.readSlice(text, v, how)
 	case reflect.Struct:
-		return kind == jsonscan.Object && c.readStruct(text, v, exact)
+		return kind == jsonscan.Object && c.readStruct(text, v, how)
 	}
 	return kind == jsonscan.Number && c.readNumber(text, v)
 }
@@ -63,15 +70,15 @@ func (c *Codec) readNumber(text []byte, v reflect.Value) bool {
 	return err == nil
 }
 
-func (c *Codec) readSlice(text []byte, v reflect.Value, exact bool) bool {
+func (c *Codec) readSlice(text []byte, v reflect.Value, how reading) bool {
 	v.Set(reflect.MakeSlice(c.typ, 0, 0))
 	n := 0
-	for item := range jsonscan.Elements(text) {
+	for item := range how.known.Elements(text) {
 		if n == v.Cap() {
 			v.Grow(max(4, n))
 		}
 		v.SetLen(n + 1)
-		if !c.elem.read(item, v.Index(n), exact) {
+		if !c.elem.read(item, v.Index(n), how) {
 			return false
 		}
 		n++
@@ -79,27 +86,27 @@ func (c *Codec) readSlice(text []byte, v reflect.Value, exact bool) bool {
 	return true
 }
 
-func (c *Codec) readStruct(text []byte, v reflect.Value, exact bool) bool {
+func (c *Codec) readStruct(text []byte, v reflect.Value, how reading) bool {
 	next, seen := 0, uint64(0)
-	for name, value := range jsonscan.Members(text) {
+	for name, value := range how.known.Members(text) {
 		i := c.find(name, next)
 		if i < 0 {
-			if exact {
+			if how.exact {
 				return false
 			}
 			continue // package json passes over it too
 		}
 		f := &c.fields[i]
-		if !f.codec.read(value, v.Field(f.index), exact) {
+		if !f.codec.read(value, v.Field(f.index), how) {
 			return false
 		}
-		if exact && seen&(1<<i) != 0 { // only in text that was not checked
+		if how.exact && seen&(1<<i) != 0 { // only in text that was not checked
 			return false
 		}
 		seen |= 1 << i
 		next = i + 1
 	}
-	return !exact || seen&c.required == c.required
+	return !how.exact || seen&c.required == c.required
 }
 
 // find returns which of the fields has the name, -1 if none. Members mostly come
