@@ -1,9 +1,6 @@
 package jsonscan
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "math/bits"
 
 // Long text is looked at in blocks of 64 bytes. What is special in a block is found
 // for all of it at once, as the bits of a word, so that nothing waits for what came
@@ -18,9 +15,9 @@ const longText = 64
 func passOver(data []byte, i int) (end int, escaped bool) {
 	slashes := byte(0)
 	for len(data)-i > 64 {
-		b := (*[65]byte)(data[i:])
+		b := data[i : i+65]
 		at := 0
-		for marks := specials((*[64]byte)(b[:])); marks != 0; marks &^= 3 << at {
+		for marks := specials(b); marks != 0; marks &^= 3 << at {
 			at = bits.TrailingZeros64(marks) & 63
 			pair := pairFirst[b[at]] & pairSecond[b[at+1]]
 			if pair == 0 {
@@ -30,19 +27,47 @@ func passOver(data []byte, i int) (end int, escaped bool) {
 		}
 		i += max(64, at+2)
 	}
-	return i + plainBytes(data[i:]), slashes&escapePair != 0
+	return i + plainRun(data[i:]), slashes&escapePair != 0
 }
 
-// specials returns which of the bytes are not plain, the first being the lowest bit.
-func specials(b *[64]byte) uint64 {
-	p0 := plain8(binary.LittleEndian.Uint64(b[0:]))
-	p1 := plain8(binary.LittleEndian.Uint64(b[8:]))
-	p2 := plain8(binary.LittleEndian.Uint64(b[16:]))
-	p3 := plain8(binary.LittleEndian.Uint64(b[24:]))
-	p4 := plain8(binary.LittleEndian.Uint64(b[32:]))
-	p5 := plain8(binary.LittleEndian.Uint64(b[40:]))
-	p6 := plain8(binary.LittleEndian.Uint64(b[48:]))
-	p7 := plain8(binary.LittleEndian.Uint64(b[56:]))
+// blockRoom is more than a block becomes, with what putBlocks writes behind it.
+const blockRoom = 4 * 64
+
+// putBlocks writes blocks of s to dst as they are in JSON. It stops when s has fewer
+// than two, when dst has no room for one and for what follows, or at a special byte
+// that is neither written with a short escape nor the first of a letter of two.
+func putBlocks(dst []byte, s string) (p progress) {
+	for len(s)-p.read >= 2*64 && len(dst)-p.wrote >= len(s)-p.read+blockRoom {
+		b, out := s[p.read:p.read+2*64], dst[p.wrote:p.wrote+blockRoom]
+		copy(out[:64], b[:64])
+		end, more := 64, 0 // of what is read, and how much longer it has become
+		for marks := specials(b); marks != 0; {
+			at := bits.TrailingZeros64(marks) & 63
+			if w := &written[b[at]]; w.first == '\\' { // which moves what follows
+				copy(out[at+more+2:at+more+2+64], b[at+1:at+1+64])
+				out[at+more], out[at+more+1] = '\\', w.second
+				more++
+				marks &= marks - 1
+				continue
+			}
+			if pairFirst[b[at]]&pairSecond[b[at+1]] == 0 {
+				return progress{p.read + at, p.wrote + at + more}
+			}
+			out[at+more+1] = b[at+1] // it may stand behind the block
+			end = max(end, at+2)
+			marks &^= 3 << at
+		}
+		p.read, p.wrote = p.read+end, p.wrote+end+more
+	}
+	return p
+}
+
+// specials returns which of the first 64 bytes are not plain, the first being the
+// lowest bit.
+func specials[Text []byte | string](b Text) uint64 {
+	_ = b[63]
+	p0, p1, p2, p3 := plain8(wordAt(b, 0)), plain8(wordAt(b, 8)), plain8(wordAt(b, 16)), plain8(wordAt(b, 24))
+	p4, p5, p6, p7 := plain8(wordAt(b, 32)), plain8(wordAt(b, 40)), plain8(wordAt(b, 48)), plain8(wordAt(b, 56))
 	if p0&p1&p2&p3&p4&p5&p6&p7&tops == tops {
 		return 0
 	}

@@ -1,6 +1,7 @@
 package jsonscan_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,6 +153,11 @@ func FuzzCheckAgreesWithTheLibrary(f *testing.F) {
 		err := jsonscan.Check(data, 10000)
 		if got, want := err == nil, jsontext.Value(data).IsValid(); got != want {
 			t.Fatalf("Check(%q): %v, the library accepts: %v", data, err, want)
+		}
+		long := bytes.Repeat(data, 1+300/(len(data)+1))
+		long = append(append([]byte(`"`+strings.Repeat("x", 61)), long...), '"')
+		if e := jsonscan.Check(long, 0); (e == nil) != jsontext.Value(long).IsValid() {
+			t.Fatalf("Check(%q): %v, the library accepts: %v", long, e, e != nil)
 		}
 		rebuilt := 0
 		for _, value := range jsonscan.Members(data) {

@@ -15,21 +15,28 @@ func AppendQuote(dst []byte, s string) []byte {
 
 // AppendValid is [AppendQuote] that also reports whether s was UTF-8.
 func AppendValid(dst []byte, s string) (_ []byte, valid bool) {
-	const most = 8 // more than one byte of s becomes, with the quote at the end
+	most := 8 // more than one byte of s becomes, with the quote at the end
+	if len(s) >= 2*64 {
+		most = blockRoom
+	}
 	dst, valid = append(slices.Grow(dst, len(s)+len(s)/16+most), '"'), true
 	out, n := dst[:cap(dst)], len(dst) // out has room for the rest of s as it is, and more
 	for i := 0; i < len(s); {
+		if len(s)-i >= 2*64 {
+			size := putBlocks(out[n:], s[i:])
+			i, n = i+size.read, n+size.wrote
+		}
 		at := 8
-		for last := min(len(s)-8, i+runBefore); i <= last; i, n = i+8, n+8 {
-			x := word(s[i : i+8])
+		for last := min(len(s)-8, i+longText); i <= last; i, n = i+8, n+8 {
+			x := wordAt(s, i)
 			binary.LittleEndian.PutUint64(out[n:], x)
 			if at = firstSpecial(x); at < 8 {
 				i, n = i+at, n+at
 				break
 			}
 		}
-		if at == 8 { // a long run, or near the end
-			plain := plainText(s[i:])
+		if at == 8 { // near the end, or a block would have no room
+			plain := plainRun(s[i:])
 			n += copy(out[n:], s[i:i+plain])
 			if i += plain; i == len(s) {
 				break

@@ -1,26 +1,18 @@
 package jsonscan
 
 import (
-	"encoding/binary"
 	"math/bits"
-	"strings"
 	"unicode/utf8"
 )
 
 // Text in JSON is mostly plain: ASCII that stands for itself. What follows finds
-// how far that goes, a word of eight bytes at a time. A run that has lasted for
-// runBefore goes on in blocks, which package bytes searches faster still; shorter
-// ones would pay for blocks that are searched in vain.
-const (
-	runBefore = 64
-	block     = 256
-)
+// how far that goes, a word of eight bytes at a time.
 
-// plainBytes returns how many bytes at the start of b are plain.
-func plainBytes(b []byte) int {
+// plainRun returns how many bytes at the start of b are plain.
+func plainRun[Text []byte | string](b Text) int {
 	n := 0
 	for ; len(b)-n >= 8; n += 8 {
-		if at := firstSpecial(binary.LittleEndian.Uint64(b[n:])); at < 8 {
+		if at := firstSpecial(wordAt(b, n)); at < 8 {
 			return n + at
 		}
 	}
@@ -30,58 +22,14 @@ func plainBytes(b []byte) int {
 	return n
 }
 
-// plainText is plainBytes for a string.
-func plainText(s string) int {
-	n := 0
-	for ; len(s)-n >= 8; n += 8 {
-		if n == runBefore {
-			n += plainTextBlocks(s[n:])
-			if len(s)-n < 8 {
-				break
-			}
-		}
-		if at := firstSpecial(word(s[n : n+8])); at < 8 {
-			return n + at
-		}
-	}
-	for n < len(s) && isPlain(s[n]) {
-		n++
-	}
-	return n
-}
-
-// plainTextBlocks returns the length of the whole blocks at the start of s that are
-// plain.
-func plainTextBlocks(s string) int {
-	n := 0
-	for ; len(s)-n >= block; n += block {
-		part := s[n : n+block]
-		if strings.IndexByte(part, '"') >= 0 || strings.IndexByte(part, '\\') >= 0 {
-			break
-		}
-		odd := uint64(0)
-		for i := 0; i < block; i += 8 {
-			odd |= odd8(word(part[i : i+8]))
-		}
-		if odd&tops != 0 {
-			break
-		}
-	}
-	return n
-}
-
 const ones, tops = 0x0101010101010101, 0x8080808080808080
 
-// word returns eight bytes, the first being the lowest.
-func word(b string) uint64 {
-	_ = b[7]
-	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+// wordAt returns the eight bytes at i, the first being the lowest.
+func wordAt[Text []byte | string](b Text, i int) uint64 {
+	_ = b[i+7]
+	return uint64(b[i]) | uint64(b[i+1])<<8 | uint64(b[i+2])<<16 | uint64(b[i+3])<<24 |
+		uint64(b[i+4])<<32 | uint64(b[i+5])<<40 | uint64(b[i+6])<<48 | uint64(b[i+7])<<56
 }
-
-// odd8 marks the top of a byte if one of the eight is a control character or no
-// ASCII.
-func odd8(x uint64) uint64 { return x | (x - ones*' ') }
 
 // firstSpecial returns which of eight bytes, the first being the lowest, is the
 // first that is not plain: a quote, a backslash, a control character, or no ASCII.

@@ -37,3 +37,37 @@ func TestNothingSpecialIsPassedOverInALongRun(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatFollowsAPairInALongTextIsSeen(t *testing.T) {
+	for at := range 200 {
+		for _, pair := range []string{`\n`, `\"`, `\\`, "é"} {
+			before := `"` + strings.Repeat("x", 64+at) + pair
+			for _, good := range []string{"", "y", "\u2028", `\u00e9`, `\"`, "é", "😀"} {
+				text := []byte(before + good + strings.Repeat("z", 150) + `"`)
+				want, err := jsontext.AppendUnquote(nil, text)
+				if err != nil || jsonscan.Check(text, 0) != nil || jsonscan.Unquote(text) != string(want) {
+					t.Fatalf("%q at %d, then %q: %v, %v", pair, at, good, err, jsonscan.Check(text, 0))
+				}
+				quoted, _ := jsontext.AppendQuote(nil, want)
+				if got := jsonscan.AppendQuote(nil, string(want)); string(got) != string(quoted) {
+					t.Fatalf("%q at %d, then %q is written %s", pair, at, good, got)
+				}
+			}
+			for _, wrong := range []string{`"`, `\x`, `\u12`, `\ud800`, "\x00", "\n", "\xff", "\xc3", "\xa9"} {
+				text := []byte(before + wrong + strings.Repeat("z", 150) + `"`)
+				if jsonscan.Check(text, 0) == nil {
+					t.Fatalf("%q at %d, then %q is accepted", pair, at, wrong)
+				}
+			}
+		}
+	}
+}
+
+func TestTextThatGrowsMuchIsWrittenWhole(t *testing.T) {
+	for _, s := range []string{strings.Repeat("\"", 5000), strings.Repeat("\x01", 5000), strings.Repeat("\xff", 5000), strings.Repeat("a\n\x02é", 2000)} {
+		got := jsonscan.AppendQuote(nil, s)
+		if want := string([]rune(s)); jsonscan.Check(got, 0) != nil || jsonscan.Unquote(got) != want {
+			t.Errorf("%.20q… is written %.60s…", s, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package jsonscan_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -139,14 +140,43 @@ func FuzzAppendQuote(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		text, ok := strings.CutPrefix(string(jsonscan.AppendQuote([]byte("before"), s)), "before")
-		quoted := []byte(text)
-		got, err := jsontext.AppendUnquote(nil, quoted)
-		if want := string([]rune(s)); !ok || err != nil || string(got) != want {
-			t.Fatalf("AppendQuote(%q) = %s, read back as %q, %v; want %q", s, quoted, got, err, want)
-		}
-		if back := jsonscan.Unquote(quoted); back != string(got) {
-			t.Fatalf("Unquote(%s) = %q, the library: %q", quoted, back, got)
-		}
+		checkQuote(t, s)
+		checkQuote(t, strings.Repeat("x", 61)+strings.Repeat(s, 1+300/(len(s)+1)))
 	})
+}
+
+func checkQuote(t *testing.T, s string) {
+	text, ok := strings.CutPrefix(string(jsonscan.AppendQuote([]byte("before"), s)), "before")
+	quoted := []byte(text)
+	got, err := jsontext.AppendUnquote(nil, quoted)
+	if want := string([]rune(s)); !ok || err != nil || string(got) != want {
+		t.Fatalf("AppendQuote(%q) = %s, read back as %q, %v; want %q", s, quoted, got, err, want)
+	}
+	if back := jsonscan.Unquote(quoted); back != string(got) {
+		t.Fatalf("Unquote(%s) = %q, the library: %q", quoted, back, got)
+	}
+}
+
+func TestMembersStepsOverAStringThatIsKnown(t *testing.T) {
+	obj := []byte(`{"a":{"b":["\"x\"",1]},"c":2}`)
+	list := func(known jsonscan.Known, obj []byte) (all string) {
+		for name, value := range known.Members(obj) {
+			all += fmt.Sprintf("%s=%s ", name, value)
+		}
+		return all
+	}
+	at := bytes.IndexByte(obj, '[') + 1
+	known := jsonscan.Known(obj[at : at+len(`"\"x\""`)])
+	want := list(nil, obj)
+	if got := list(known, obj); got != want {
+		t.Errorf("the members are %s, want %s", got, want)
+	}
+	if got := list(known, bytes.Clone(obj)); got != want {
+		t.Errorf("the members of another text are %s, want %s", got, want)
+	}
+	known[3] = '"' // nobody would look
+	if got := list(known, obj); got != strings.Replace(want, "x", `"`, 1) {
+		t.Errorf("the members are %s, though the string is known", got)
+	}
+	list(known, obj[:at+2]) // of half a text nothing is promised but an end
 }
