@@ -83,6 +83,9 @@ func (r *Request) finish(ctx context.Context, result any, err error, returned bo
 		return
 	}
 	*buf = r.peer.encode((*buf)[:0], r, result, err)
+	if len(*buf) > maxHeld && r.peer.gather != nil {
+		*buf = append(*buf, '\n') // which ends the line: it will not be copied
+	}
 	if !r.peer.hold(r, *buf) {
 		r.to.put(ctx, *buf)
 	}

@@ -123,7 +123,8 @@ func (p *Peer) answerHere(r *Request) (reading bool) {
 // one write, and that takes long ones from where they are.
 type gatherer interface {
 	// SendParts is Send for the message that three parts make together. A body that
-	// is long is written without being copied.
+	// is long is written without being copied; without a tail it may end with its
+	// line, which spares a write.
 	SendParts(ctx context.Context, head, body, tail []byte) error
 	// Hold takes a message, which leaves with the next that is sent, or with
 	// Flush. It reports false if the message must be sent instead.

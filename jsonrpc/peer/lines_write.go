@@ -31,6 +31,9 @@ func (l *lines) SendParts(ctx context.Context, head, body, tail []byte) error {
 	}
 	l.addLocked(head)
 	if long {
+		if len(tail) > 0 || body[len(body)-1] != '\n' {
+			tail = append(bytes.Clone(tail), '\n')
+		}
 		return l.writeThroughLocked(body, tail)
 	}
 	l.addLocked(body)
@@ -142,7 +145,7 @@ func (l *lines) awaitTurnLocked() {
 	}
 }
 
-// writeThroughLocked writes what is pending, the body from where it is and the end
+// writeThroughLocked writes what is pending, the body from where it is and the rest
 // of its line, and then what was sent meanwhile.
 func (l *lines) writeThroughLocked(body, tail []byte) error {
 	l.writing = true
@@ -151,7 +154,7 @@ func (l *lines) writeThroughLocked(body, tail []byte) error {
 		err = l.writeOutLocked(body)
 	}
 	if err == nil {
-		err = l.writeOutLocked(append(bytes.Clone(tail), '\n'))
+		err = l.writeOutLocked(tail)
 	}
 	l.drainLocked()
 	return err
@@ -214,8 +217,9 @@ func (l *lines) wakeLocked() {
 	}
 }
 
-// isOneLine reports whether a message has no line breaks.
+// isOneLine reports whether a message has no line breaks, except perhaps at its end.
 func isOneLine(message []byte) bool {
+	message = bytes.TrimSuffix(message, []byte("\n"))
 	return bytes.IndexByte(message, '\n') < 0 && bytes.IndexByte(message, '\r') < 0
 }
 
