@@ -62,6 +62,43 @@ func putBlocks(dst []byte, s string) (p progress) {
 	return p
 }
 
+// blockAhead is how much text a block needs in takeBlocks: another, and an escape.
+const blockAhead = 2*64 + 2
+
+// takeBlocks writes blocks of JSON text to dst with their escapes resolved. It stops
+// when text has less than blockAhead, when dst has less than blockRoom, or at an
+// escape that is none of the short ones.
+func takeBlocks(dst, text []byte) (p progress) {
+	for len(text)-p.read >= blockAhead && len(dst)-p.wrote >= blockRoom {
+		b, out := text[p.read:p.read+blockAhead], dst[p.wrote:p.wrote+blockRoom]
+		copy64(out, b)
+		end, less := 64, 0 // of what is read, and how much shorter it has become
+		for marks := slashes(b); marks != 0; {
+			at := bits.TrailingZeros64(marks) & 63
+			r := unescape[b[at+1]]
+			if r == 0 {
+				return progress{p.read + at, p.wrote + at - less}
+			}
+			out[at-less] = r // and what follows moves
+			less++
+			copy64(out[at+2-less:], b[at+2:])
+			end = max(end, at+2)
+			marks &^= 3 << at
+		}
+		p.read, p.wrote = p.read+end, p.wrote+end-less
+	}
+	return p
+}
+
+// copy64 copies a block.
+func copy64(dst, src []byte) {
+	d, s := (*[64]byte)(dst), (*[64]byte)(src)
+	*(*[16]byte)(d[0:]) = *(*[16]byte)(s[0:]) // of 16 bytes there is no call
+	*(*[16]byte)(d[16:]) = *(*[16]byte)(s[16:])
+	*(*[16]byte)(d[32:]) = *(*[16]byte)(s[32:])
+	*(*[16]byte)(d[48:]) = *(*[16]byte)(s[48:])
+}
+
 // specials returns which of the first 64 bytes are not plain, the first being the
 // lowest bit.
 func specials[Text []byte | string](b Text) uint64 {
@@ -84,6 +121,18 @@ func plain8(x uint64) uint64 {
 	low := x &^ tops
 	return ((low ^ ones*2) + ones*(128-33)) & ((low ^ ones*'\\') + ones*127) &^ x
 }
+
+// slashes is specials for backslashes alone.
+func slashes(b []byte) uint64 {
+	_ = b[63]
+	p0, p1, p2, p3 := other8(wordAt(b, 0)), other8(wordAt(b, 8)), other8(wordAt(b, 16)), other8(wordAt(b, 24))
+	p4, p5, p6, p7 := other8(wordAt(b, 32)), other8(wordAt(b, 40)), other8(wordAt(b, 48)), other8(wordAt(b, 56))
+	return ^(gather(p0) | gather(p1)<<8 | gather(p2)<<16 | gather(p3)<<24 |
+		gather(p4)<<32 | gather(p5)<<40 | gather(p6)<<48 | gather(p7)<<56)
+}
+
+// other8 sets the top bit of each of eight bytes that is no backslash, as plain8 does.
+func other8(x uint64) uint64 { return ((x&^tops ^ ones*'\\') + ones*127) | x }
 
 // gather brings the top bits of eight bytes together: each is a bit of the result, and
 // those of the product that it does not want fall below or beyond it.

@@ -18,6 +18,9 @@ func Unquote(raw []byte) string {
 	}
 	var b strings.Builder // it neither clears what it will fill nor copies it in the end
 	b.Grow(len(inner))
+	if len(inner) >= blockAhead {
+		inner = writeUnescaped(&b, inner)
+	}
 	for {
 		n := bytes.IndexByte(inner, '\\')
 		if n < 0 {
@@ -32,6 +35,27 @@ func Unquote(raw []byte) string {
 			b.WriteRune(r)
 		}
 	}
+}
+
+// writeUnescaped writes a long text with its escapes resolved, except for the end of
+// it, which it returns.
+func writeUnescaped(b *strings.Builder, text []byte) []byte {
+	var room [2 << 10]byte
+	n := 0
+	for len(text) >= blockAhead {
+		size := takeBlocks(room[n:], text)
+		n, text = n+size.wrote, text[size.read:]
+		if len(room)-n < blockRoom {
+			b.Write(room[:n])
+			n = 0
+		} else if len(text) >= blockAhead { // it stopped at an escape
+			var r rune
+			r, text = unescapeFirst(text)
+			n += utf8.EncodeRune(room[n:], r)
+		}
+	}
+	b.Write(room[:n])
+	return text
 }
 
 // appendUnescaped appends the text between a string's quotes with its escapes
