@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/bossman-mcp/bossman/mcp"
 	"github.com/bossman-mcp/bossman/server"
 )
 
@@ -65,5 +68,34 @@ func TestIntegersMayBeWrittenWithAFractionOrAnExponent(t *testing.T) {
 		} else if got != tc.want {
 			t.Errorf("%s: got %s, want %s", tc.arguments, got, tc.want)
 		}
+	}
+}
+
+func TestArgumentsAreThoseOfTheParamsWhateverLongStringIsKnown(t *testing.T) {
+	s := server.New("test", "1", quiet())
+	server.Tool(s, "join", "", func(_ context.Context, in struct {
+		A string   `json:"a"`
+		B []string `json:"b"`
+	}) (string, error) {
+		return in.A + "|" + strings.Join(in.B, "|"), nil
+	})
+	const first, second = `"one \" two"`, `"three"`
+	params := jsontext.Value(`{"arguments":{"a":` + first + `,"b":[` + second + `]},"name":"join"}`)
+	part := func(text string) jsontext.Value {
+		at := strings.Index(string(params), text)
+		return params[at : at+len(text)]
+	}
+	for name, long := range map[string]jsontext.Value{
+		"none": nil, "the first": part(first), "the last": part(second), "a name": part(`"arguments"`), "of another text": jsontext.Value(first),
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, err := s.Handle(t.Context(), &mcp.Call{Method: mcp.MethodCallTool, Params: params, Long: long})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := result.(*mcp.CallToolResult).Content[0].(*mcp.TextContent).Text; got != `one " two|three` {
+				t.Errorf("the tool got %s", got)
+			}
+		})
 	}
 }

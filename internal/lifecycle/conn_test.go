@@ -308,3 +308,30 @@ func TestAConnectionOfOneEra(t *testing.T) {
 		})
 	}
 }
+
+func TestALongStringOfTheParamsIsKnownToTheHandler(t *testing.T) {
+	long := `"` + strings.Repeat(`\"é`, 2000) + `"`
+	var known string
+	l := dial(t.Context(), t, mcp.HandlerFunc(func(_ context.Context, c *mcp.Call) (any, error) {
+		if c.Method == mcp.MethodDiscover {
+			return &mcp.DiscoverResult{}, nil
+		}
+		known = string(c.Long)
+		return struct{}{}, nil
+	}))
+	for i, tc := range []struct{ params, want string }{
+		{`{"name":"echo","arguments":{"text":` + long + `}}`, long},
+		{`{"uri":` + long + `,"arguments":{"a":"` + strings.Repeat("x", 1500) + `"}}`, long},
+		{`{"name":"echo","arguments":{"text":"short"}}`, ""},
+		{`{"name":"echo","arguments":{"list":[` + long + `]}}`, ""},
+	} {
+		for _, params := range []string{tc.params, string(modern("", tc.params).Params)} {
+			l.send(`{"jsonrpc":"2.0","id":%d,"method":"custom/method","params":%s}`, i, params)
+			if got := l.receive(); !strings.Contains(got, `"result"`) || known != tc.want {
+				t.Errorf("of %.60s… is known %.20s…, want %.20s…: %s", params, known, tc.want, got)
+			}
+		}
+	}
+	_ = l.wire.Close()
+	<-l.done
+}

@@ -164,7 +164,7 @@ func (p *Peer) answer(r *Request) {
 	start := time.Now()
 	result, err = p.guarded(r)
 	r.took = time.Since(start)
-	r.pace.note(r.took)
+	r.pace.note(r.took, len(r.Params))
 }
 
 // errUnreturned is what a requester is told of a handler that did not return.

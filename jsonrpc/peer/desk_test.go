@@ -56,6 +56,39 @@ func TestShortRequestsAreAnsweredByTheGoroutineThatReads(t *testing.T) {
 	})
 }
 
+func TestALongRequestMayTakeLonger(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		size int
+		took time.Duration
+		here bool
+	}{
+		{"a small one must be short", 100, 60 * time.Microsecond, false},
+		{"a long one may take what reading it takes", 64 << 10, 100 * time.Microsecond, true},
+		{"but not much more", 64 << 10, 200 * time.Microsecond, false},
+		{"nor any time because it is very long", 1 << 20, 300 * time.Microsecond, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				here := false
+				_, far := connect(t, answering(func(context.Context, *peer.Request) (any, error) {
+					here = onTheReader()
+					time.Sleep(tc.took)
+					return struct{}{}, nil
+				}), nil)
+				params := `{"text":"` + strings.Repeat("x", tc.size) + `"}`
+				for i := range 10 {
+					far.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"work","params":%s}`, i, params))
+					far.want(empty(fmt.Sprint(i)))
+				}
+				if here != tc.here {
+					t.Errorf("the reader answers it: %v", here)
+				}
+			})
+		})
+	}
+}
+
 func TestARequestThatTurnsSlowHoldsUpNobody(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

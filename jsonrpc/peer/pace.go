@@ -12,8 +12,12 @@ type pace struct {
 
 const (
 	// short is how long a request may take that the reading goroutine answers
-	// itself: less than it costs others to wait for it.
-	short = 50 * time.Microsecond
+	// itself: less than it costs others to wait for it. A long request may take
+	// shortEach longer for each byte of its params, as reading it does, up to
+	// shortMost: what was just read is at hand here, and nowhere else.
+	short     = 50 * time.Microsecond
+	shortEach = time.Nanosecond
+	shortMost = patience / 4
 	// enough is the trust that it takes, and most the trust there can be. A request
 	// that was not short costs enough of it: one of them among many is an accident,
 	// of a machine that is busy perhaps.
@@ -28,15 +32,15 @@ const (
 // that is not known it is not.
 func (p *pace) isShort() bool { return p != nil && p.trust.Load() >= enough }
 
-// note learns from a request that took so long. Of many at once some may count as
-// one.
-func (p *pace) note(took time.Duration) {
+// note learns from a request of so many bytes that took so long. Of many at once some
+// may count as one.
+func (p *pace) note(took time.Duration, size int) {
 	if p == nil {
 		return
 	}
 	trust := p.trust.Load()
 	next := min(trust+1, most)
-	if took >= short {
+	if took >= min(short+time.Duration(size)*shortEach, shortMost) {
 		next = max(trust-enough, 0)
 	}
 	if next != trust {
