@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/base64"
 	"slices"
 	"strconv"
@@ -84,6 +85,15 @@ func (r *registry[T]) snapshot() *snapshot[T] {
 func (r *registry[T]) get(name string) (T, bool) {
 	value, ok := r.snapshot().byName[name]
 	return value, ok
+}
+
+// find is get for a name as JSON, which is a string. Most have no escapes: then no
+// string is made.
+func (r *registry[T]) find(name []byte) (T, bool) {
+	if value, ok := r.snapshot().byName[string(name[1:len(name)-1])]; ok && bytes.IndexByte(name, '\\') < 0 {
+		return value, true
+	}
+	return r.get(jsonscan.Unquote(name))
 }
 
 // page returns the page that a Call asks for. Build makes it from the entries,

@@ -23,6 +23,7 @@ type ToolFunc func(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (
 type Implementation struct {
 	input, output *schema.Schema // output is nil where nothing is promised
 	run           ToolFunc
+	sure          bool // what run returns fits output: its type sees to that
 
 	// runExact is run for arguments that were not checked. It runs only if reading
 	// them shows that they fit the schema and that no default is to be filled in.
@@ -45,6 +46,7 @@ func Raw(input, output jsontext.Value, run ToolFunc) Implementation {
 // arguments that fit the schema and may answer in its place.
 func (i Implementation) Wrap(around func(next ToolFunc) ToolFunc) Implementation {
 	i.run, i.runExact = around(i.run), nil // the other takes arguments that were checked
+	i.sure = false                         // and returns what it likes
 	return i
 }
 
@@ -120,7 +122,7 @@ func (s *Server) callTool(ctx context.Context, c *mcp.Call) (any, error) {
 	if jsonscan.KindOf(name) != jsonscan.String {
 		return nil, jsonrpc.InvalidParams("name must be the name of a tool")
 	}
-	t, ok := s.tools.get(jsonscan.Unquote(name))
+	t, ok := s.tools.find(name)
 	if !ok {
 		return nil, jsonrpc.InvalidParams("Unknown tool: %s", jsonscan.Unquote(name))
 	}
@@ -186,7 +188,7 @@ func Failed(text string) *mcp.CallToolResult {
 }
 
 func (t *tool) checkOutput(r *mcp.CallToolResult) error {
-	if t.output == nil || r.IsError {
+	if t.output == nil || t.sure || r.IsError {
 		return nil
 	}
 	if r.StructuredContent == nil {

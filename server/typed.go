@@ -40,7 +40,7 @@ func Func[In, Out any](run func(ctx context.Context, in In) (Out, error)) Implem
 // ask the user, or to know who is calling.
 func CallFunc[In, Out any](run func(ctx context.Context, c *mcp.Call, in In) (Out, error)) Implementation {
 	input, codec := mustInfer[In]("arguments"), plain.Of(reflect.TypeFor[In]())
-	output, render := rendering[Out]()
+	output, render, sure := rendering[Out]()
 	work := func(ctx context.Context, c *mcp.Call, in In) (*mcp.CallToolResult, error) {
 		out, err := run(ctx, c, in)
 		if err != nil {
@@ -49,7 +49,7 @@ func CallFunc[In, Out any](run func(ctx context.Context, c *mcp.Call, in In) (Ou
 		return render(out)
 	}
 	i := Implementation{
-		input: input, output: output,
+		input: input, output: output, sure: sure,
 		run: func(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (*mcp.CallToolResult, error) {
 			in, err := argumentsOf[In](codec, arguments)
 			if err != nil {
@@ -79,8 +79,9 @@ func mustInfer[T any](what string) *schema.Schema {
 	return s
 }
 
-// rendering chooses, once, how values of a type become results.
-func rendering[Out any]() (*schema.Schema, func(Out) (*mcp.CallToolResult, error)) {
+// rendering chooses, once, how values of a type become results. The results are sure
+// to fit the schema, or have to be checked.
+func rendering[Out any]() (_ *schema.Schema, render func(Out) (*mcp.CallToolResult, error), sure bool) {
 	content := func(blocks func(Out) mcp.Contents) func(Out) (*mcp.CallToolResult, error) {
 		return func(out Out) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: blocks(out)}, nil
@@ -89,22 +90,23 @@ func rendering[Out any]() (*schema.Schema, func(Out) (*mcp.CallToolResult, error
 	t := reflect.TypeFor[Out]()
 	switch {
 	case t == reflect.TypeFor[*mcp.CallToolResult]():
-		return nil, func(out Out) (*mcp.CallToolResult, error) { return any(out).(*mcp.CallToolResult), nil }
+		return nil, func(out Out) (*mcp.CallToolResult, error) { return any(out).(*mcp.CallToolResult), nil }, false
 	case t.Kind() == reflect.String:
 		return nil, content(func(out Out) mcp.Contents {
 			return mcp.Contents{mcp.Text(reflect.ValueOf(out).String())}
-		})
+		}), false
 	case t == reflect.TypeFor[mcp.Contents]():
-		return nil, content(func(out Out) mcp.Contents { return any(out).(mcp.Contents) })
+		return nil, content(func(out Out) mcp.Contents { return any(out).(mcp.Contents) }), false
 	case t.Implements(reflect.TypeFor[mcp.Content]()):
-		return nil, content(func(out Out) mcp.Contents { return mcp.Contents{any(out).(mcp.Content)} })
+		return nil, content(func(out Out) mcp.Contents { return mcp.Contents{any(out).(mcp.Content)} }), false
 	}
 	codec := plain.Of(t)
 	var words func(Out) string
 	if t.Implements(reflect.TypeFor[Texter]()) {
 		words = func(out Out) string { return any(out).(Texter).Text() }
 	}
-	return mustInfer[Out]("output"), func(out Out) (*mcp.CallToolResult, error) { return structured(codec, words, out) }
+	render = func(out Out) (*mcp.CallToolResult, error) { return structured(codec, words, out) }
+	return mustInfer[Out]("output"), render, codec.Fits()
 }
 
 // Texter is an output that has words of its own for the model. They are the text of
@@ -116,18 +118,19 @@ type Texter interface {
 // structured puts out's JSON into a result, as itself and as text, unless there are
 // words for that.
 func structured[Out any](codec *plain.Codec, words func(Out) string, out Out) (*mcp.CallToolResult, error) {
-	text, ok := codec.Append(make([]byte, 0, 64), reflect.ValueOf(&out).Elem())
+	r := &struct { // one allocation for all
+		result mcp.CallToolResult
+		text   mcp.TextContent
+		blocks [1]mcp.Content
+		room   [64]byte
+	}{}
+	text, ok := codec.Append(r.room[:0], reflect.ValueOf(&out).Elem())
 	if !ok {
 		var err error
 		if text, err = json.Marshal(out); err != nil {
 			return nil, fmt.Errorf("write the output: %w", err)
 		}
 	}
-	r := &struct { // one allocation for the three
-		result mcp.CallToolResult
-		text   mcp.TextContent
-		blocks [1]mcp.Content
-	}{}
 	if words != nil {
 		r.text.Text = words(out)
 	} else {

@@ -50,3 +50,22 @@ func TestAWrappedToolSeesArgumentsThatFit(t *testing.T) {
 		})
 	}
 }
+
+func TestTheOutputOfAWrappedToolIsChecked(t *testing.T) {
+	type sum struct {
+		Sum int `json:"sum"`
+	}
+	s := server.New("test", "1", quiet())
+	s.AddTool(mcp.Tool{Name: "wrapped"}, server.Func(func(context.Context, struct{}) (sum, error) { return sum{1}, nil }).Wrap(
+		func(next server.ToolFunc) server.ToolFunc {
+			return func(ctx context.Context, c *mcp.Call, arguments jsontext.Value) (*mcp.CallToolResult, error) {
+				result, err := next(ctx, c, arguments)
+				result.StructuredContent = jsontext.Value(`{"sum":"one"}`)
+				return result, err
+			}
+		}))
+	result, err := s.Handle(t.Context(), &mcp.Call{Method: mcp.MethodCallTool, Params: jsontext.Value(`{"name":"wrapped"}`)})
+	if err == nil {
+		t.Errorf("the client gets %+v", result)
+	}
+}

@@ -133,8 +133,8 @@ func BenchmarkEcho(b *testing.B) {
 
 // A call may cost this much, and no more; see `make microbench` for the time.
 const (
-	maxAllocs = 10
-	maxBytes  = 1500
+	maxAllocs = 8
+	maxBytes  = 1450
 )
 
 func TestOneAddCallIsCheap(t *testing.T) {

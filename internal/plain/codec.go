@@ -16,6 +16,7 @@ type Codec struct {
 
 	required uint64 // which fields have to be there, as bits
 	exact    bool   // see Exact
+	pointers bool   // it is a pointer, or has some in it
 }
 
 // field is a member of a struct.
@@ -33,6 +34,10 @@ func Of(t reflect.Type) *Codec { return codecOf(t, nil) }
 // Exact reports whether the schema that package schema infers from the type says no
 // more than the type does. Otherwise ReadExact is sure of nothing.
 func (c *Codec) Exact() bool { return c != nil && c.exact }
+
+// Fits reports whether all that Append writes fits the schema that package schema
+// infers from the type. A nil pointer may not.
+func (c *Codec) Fits() bool { return c.Exact() && !c.pointers }
 
 // codecOf is Of; around are the structs that t is a part of.
 func codecOf(t reflect.Type, around []reflect.Type) *Codec {
@@ -55,6 +60,7 @@ func codecOf(t reflect.Type, around []reflect.Type) *Codec {
 			return nil
 		}
 		c.exact = c.exact && c.elem.exact
+		c.pointers = c.kind == reflect.Pointer || c.elem.pointers
 		return c
 	case reflect.Struct:
 		for _, outer := range around {
@@ -139,6 +145,7 @@ func (c *Codec) addFields(around []reflect.Type) bool {
 			c.required |= 1 << len(c.fields)
 		}
 		c.fields = append(c.fields, f)
+		c.pointers = c.pointers || f.codec.pointers
 		c.exact = c.exact && f.codec.exact && !constrained(sf.Tag) && len(c.fields) <= 64
 	}
 	return true

@@ -1,6 +1,7 @@
 package plain_test
 
 import (
+	"math"
 	"reflect"
 	"testing"
 
@@ -116,6 +117,53 @@ func TestTypesWhoseSchemaSaysMoreAreNotExact(t *testing.T) {
 	}
 	if plain.Of(reflect.TypeFor[any]()).Exact() {
 		t.Error("no codec is exact")
+	}
+}
+
+// output is everything without pointers.
+type output struct {
+	Bool   bool       `json:"bool"`
+	Text   string     `json:"text,omitzero"`
+	Float  float64    `json:"float"`
+	Int    int        `json:"int"`
+	Small  int8       `json:"small" doc:"A small one"`
+	Wide   int64      `json:"wide"`
+	Uint   uint64     `json:"uint"`
+	Byte   uint8      `json:"byte"`
+	Tags   []string   `json:"tags"`
+	Nested [][]nested `json:"nested,omitzero"`
+	hidden int
+}
+
+type nested struct {
+	Name  string
+	Sizes []float64 `json:"sizes"`
+}
+
+func TestWhatIsWrittenFitsTheSchema(t *testing.T) {
+	c := plain.Of(reflect.TypeFor[output]())
+	s, err := schema.For[output]()
+	if err != nil || !c.Fits() {
+		t.Fatalf("it fits: %v; %v", c.Fits(), err)
+	}
+	for _, v := range []output{
+		{},
+		{Bool: true, Text: "\x00\"é", Float: math.MaxFloat64, Int: math.MaxInt, Small: 127, Wide: math.MaxInt64, Uint: math.MaxUint64, Byte: 255},
+		{Float: math.SmallestNonzeroFloat64, Int: math.MinInt, Small: -128, Wide: math.MinInt64, Tags: []string{""}},
+		{Float: math.Copysign(0, -1), Nested: [][]nested{nil, {}, {{}, {Sizes: []float64{1, -2.5, 1e15, -1e21}}}}},
+	} {
+		text, ok := c.Append(nil, reflect.ValueOf(v))
+		if !ok {
+			t.Errorf("%+v is not written", v)
+		}
+		if err := s.Validate(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, v := range []any{&output{}, everything{}, []*int{}, struct{ A []inner }{}, described{}} {
+		if plain.Of(reflect.TypeOf(v)).Fits() {
+			t.Errorf("%T may be a nil pointer or say more, and fits", v)
+		}
 	}
 }
 

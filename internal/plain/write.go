@@ -75,6 +75,9 @@ func appendFloat(dst []byte, f float64) ([]byte, bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return dst, false
 	}
+	if whole := int64(f); -1e15 < f && f < 1e15 && float64(whole) == f && (whole != 0 || !math.Signbit(f)) {
+		return strconv.AppendInt(dst, whole, 10), true
+	}
 	size := math.Abs(f)
 	if size == 0 || 1e-6 <= size && size < 1e21 {
 		return strconv.AppendFloat(dst, f, 'f', -1, 64), true
