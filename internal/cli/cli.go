@@ -51,7 +51,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 
 // newRoot builds the tree of commands.
 func newRoot() *cobra.Command {
-	serve := &serveFlags{}
+	serve, version := &serveFlags{}, false
 	root := &cobra.Command{
 		Use:   "bossman",
 		Short: "A durable task queue that a team of coding agents shares over MCP",
@@ -73,13 +73,16 @@ MCP clients start it. Add it to a client's configuration like this:
 		Args:          noArguments,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Version:       Version,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				printVersion(cmd, nil)
+				return nil
+			}
 			return serve.stdio(cmd.Context())
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.SetVersionTemplate("bossman {{.Version}}\n")
+	root.Flags().BoolVarP(&version, "version", "v", false, "print the version") // by hand: cobra's own would bring templates along
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	serve.bind(root)
 	root.AddCommand(
@@ -93,8 +96,12 @@ MCP clients start it. Add it to a client's configuration like this:
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArguments,
-		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "bossman", Version) },
+		Run: printVersion,
 	}
+}
+
+func printVersion(cmd *cobra.Command, _ []string) {
+	fmt.Fprintln(cmd.OutOrStdout(), "bossman", Version)
 }
 
 func newExitCodes() *cobra.Command {

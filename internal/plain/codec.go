@@ -1,10 +1,13 @@
 package plain
 
 import (
+	"encoding"
 	"reflect"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 // Codec reads and writes values of one type. The nil Codec is sure of nothing.
@@ -75,25 +78,33 @@ func codecOf(t reflect.Type, around []reflect.Type) *Codec {
 	return nil
 }
 
+// mayHaveMethods reports false for types that cannot, and neither can pointers to
+// them: those that the language names, and those that are made of others.
+func mayHaveMethods(t reflect.Type) bool { return t.PkgPath() != "" || t.Kind() == reflect.Struct }
+
 // knowsJSON reports whether a type may have a say in its own JSON, by a method that
-// package json looks for, or is one that package json knows by name.
+// package json looks for, or is one that package json knows by name. Of a pointer or
+// a slice, the element decides.
 func knowsJSON(t reflect.Type) bool {
-	if t == reflect.TypeFor[time.Duration]() {
-		return true
-	}
-	for _, name := range []string{
-		"MarshalJSON", "MarshalJSONTo", "MarshalText", "AppendText", "UnmarshalJSON", "UnmarshalJSONFrom", "UnmarshalText", "IsZero",
-	} {
-		if _, ok := t.MethodByName(name); ok {
-			return true
-		}
-	}
-	return t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface && knowsJSON(reflect.PointerTo(t))
+	return mayHaveMethods(t) && (t == reflect.TypeFor[time.Duration]() || hasVoice(t) || hasVoice(reflect.PointerTo(t)))
+}
+
+// hasVoice asks for the methods by their interfaces and not by their names: a program
+// that looks for methods by names in a variable keeps every exported method of every
+// type that is in it, and grows by a fifth.
+func hasVoice(t reflect.Type) bool {
+	return t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
+		t.Implements(reflect.TypeFor[json.MarshalerTo]()) || t.Implements(reflect.TypeFor[json.UnmarshalerFrom]()) ||
+		t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || t.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) ||
+		t.Implements(reflect.TypeFor[encoding.TextAppender]()) || t.Implements(reflect.TypeFor[interface{ IsZero() bool }]())
 }
 
 // describesItself reports whether a type has a schema of its own; see
 // schema.Describer.
 func describesItself(t reflect.Type) bool {
+	if !mayHaveMethods(t) {
+		return false
+	}
 	_, ok := reflect.PointerTo(t).MethodByName("JSONSchema")
 	return ok
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/internal/plain"
@@ -119,9 +120,30 @@ func (talkative) Text() string { return "" }
 
 type loop struct{ Next *loop }
 
+// Each has one method that package json looks for.
+type (
+	marshals       struct{ A int }
+	unmarshals     struct{ A int }
+	marshalsTo     struct{ A int }
+	unmarshalsFrom struct{ A int }
+	writesText     string
+	readsText      string
+	appendsText    string
+)
+
+func (marshals) MarshalJSON() ([]byte, error)                    { return nil, nil }
+func (*unmarshals) UnmarshalJSON([]byte) error                   { return nil }
+func (*marshalsTo) MarshalJSONTo(*jsontext.Encoder) error        { return nil }
+func (unmarshalsFrom) UnmarshalJSONFrom(*jsontext.Decoder) error { return nil }
+func (writesText) MarshalText() ([]byte, error)                  { return nil, nil }
+func (*readsText) UnmarshalText([]byte) error                    { return nil }
+func (*appendsText) AppendText(b []byte) ([]byte, error)         { return b, nil }
+
 func TestTypesThatAreNotPlainAreLeftAlone(t *testing.T) {
 	for _, v := range []any{
 		time.Time{}, time.Second, method{}, &method{}, loop{}, map[string]int{}, []byte{}, [2]int{}, float32(0), complex(1, 1),
+		marshals{}, unmarshals{}, marshalsTo{}, unmarshalsFrom{}, writesText(""), readsText(""), appendsText(""),
+		new(unmarshals), []unmarshals{}, []*readsText{}, struct{ A *[]appendsText }{}, struct{ A writesText }{},
 		struct{ A any }{}, struct{ inner }{}, struct{ A map[string]int }{}, struct{ A time.Time }{},
 		struct {
 			A int `json:"a,omitempty"`
