@@ -16,14 +16,7 @@ import (
 // AppendJSON appends the object as package json writes it.
 func (i *Implementation) AppendJSON(dst []byte) ([]byte, error) {
 	o := object{dst: append(dst, '{')}
-	o.text("name", i.Name)
-	if i.Title != "" {
-		o.text("title", i.Title)
-	}
-	o.text("version", i.Version)
-	if i.Description != "" || i.WebsiteURL != "" || i.Icons != nil {
-		o.odd = true
-	}
+	o.implementation(i)
 	return o.close(dst, i)
 }
 
@@ -71,10 +64,22 @@ func (o *object) name(name string) {
 
 func (o *object) text(name, value string) {
 	o.name(name)
+	o.string(value)
+}
+
+func (o *object) string(value string) {
 	var valid bool
 	o.dst, valid = jsonscan.AppendValid(o.dst, value)
 	o.odd = o.odd || !valid
 }
+
+// begin starts an object that is a member, and end ends it.
+func (o *object) begin(name string) {
+	o.name(name)
+	o.dst = append(o.dst, '{')
+}
+
+func (o *object) end() { o.dst = append(o.dst, '}') }
 
 // raw writes a member that is raw JSON. Line breaks in it are for package json to
 // take out.
@@ -82,6 +87,21 @@ func (o *object) raw(name string, value []byte) {
 	o.name(name)
 	o.dst = append(o.dst, value...)
 	o.odd = o.odd || bytes.IndexByte(value, '\n') >= 0 || jsonscan.Check(value, jsonrpc.MaxDepth-4) != nil
+}
+
+func (o *object) implementation(i *Implementation) {
+	o.text("name", i.Name)
+	if i.Title != "" {
+		o.text("title", i.Title)
+	}
+	o.text("version", i.Version)
+	if i.Description != "" {
+		o.text("description", i.Description)
+	}
+	if i.WebsiteURL != "" {
+		o.text("websiteUrl", i.WebsiteURL)
+	}
+	o.odd = o.odd || i.Icons != nil
 }
 
 func (o *object) tool(t *Tool) {

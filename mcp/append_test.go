@@ -13,11 +13,26 @@ import (
 func TestWhatServersSayFirstIsAppendedAsPackageJSONWritesIt(t *testing.T) {
 	ttl, next, yes := int64(5), "n\"", true
 	object := jsontext.Value(`{"type":"object"}`)
+	everything := mcp.ServerCapabilities{
+		Logging: &mcp.Supported{}, Completions: &mcp.Supported{}, Prompts: &mcp.PromptsCapability{ListChanged: true},
+		Resources: &mcp.ResourcesCapability{Subscribe: true, ListChanged: true}, Tools: &mcp.ToolsCapability{},
+	}
 	for name, v := range map[string]jsonrpc.Appender{
 		"a name":                    &mcp.Implementation{Name: "a\n", Version: "1"},
 		"a title":                   &mcp.Implementation{Name: "a", Title: "A", Version: "1"},
 		"an address":                &mcp.Implementation{Name: "a", Version: "1", Description: "d", WebsiteURL: "https://example.com", Icons: []mcp.Icon{{Src: "x"}}},
 		"a name that is no UTF-8":   &mcp.Implementation{Name: "\xff"},
+		"an address and no icons":   &mcp.Implementation{Name: "a", Version: "1", Description: "d", WebsiteURL: "https://example.com"},
+		"an empty greeting":         &mcp.InitializeResult{},
+		"a greeting":                &mcp.InitializeResult{ProtocolVersion: "1", ServerInfo: mcp.Implementation{Name: "a", Title: "A", Version: "1"}, Instructions: "Be \"kind\".", Capabilities: everything},
+		"a greeting with icons":     &mcp.InitializeResult{ServerInfo: mcp.Implementation{Name: "a", Icons: []mcp.Icon{{Src: "x"}}}},
+		"a greeting with a meta":    &mcp.InitializeResult{Meta: mcp.Meta(`{"a":1}`), Capabilities: mcp.ServerCapabilities{Prompts: &mcp.PromptsCapability{}, Resources: &mcp.ResourcesCapability{ListChanged: true}}},
+		"a greeting of an extender": &mcp.InitializeResult{Capabilities: mcp.ServerCapabilities{Extensions: map[string]jsontext.Value{"a/b": object}}},
+		"an empty discovery":        &mcp.DiscoverResult{},
+		"a discovery":               &mcp.DiscoverResult{Meta: mcp.Meta(`{"a":1}`), ResultType: mcp.ResultComplete, TTLMs: &ttl, CacheScope: mcp.CachePublic, SupportedVersions: []string{"1", "2\n"}, Instructions: "Be kind.", Capabilities: everything},
+		"a discovery of a tinkerer": &mcp.DiscoverResult{Capabilities: mcp.ServerCapabilities{Experimental: map[string]jsontext.Value{"a": object}}},
+		"a version of no UTF-8":     &mcp.DiscoverResult{SupportedVersions: []string{"\xff"}},
+		"a meta that is no JSON":    &mcp.DiscoverResult{Meta: mcp.Meta(`{"a"`)},
 		"no tools":                  &mcp.ListToolsResult{},
 		"a page of tools":           &mcp.ListToolsResult{ResultType: mcp.ResultComplete, TTLMs: &ttl, CacheScope: mcp.CachePublic, NextCursor: &next, Tools: []mcp.Tool{{Name: "a", Title: "A", Description: "d", InputSchema: object, OutputSchema: object}, {Name: "b"}}},
 		"a page with a meta":        &mcp.ListToolsResult{Meta: mcp.Meta(`{}`)},

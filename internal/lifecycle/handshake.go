@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
@@ -181,11 +179,11 @@ func (d *Handshake) tooSoonLocked(method string) error {
 }
 
 func (d *Handshake) initialize(ctx context.Context, in *Incoming) (any, error) {
-	var params mcp.InitializeParams
 	if jsonscan.KindOf(jsonscan.Get(in.Params, "protocolVersion")) != jsonscan.String {
 		return nil, jsonrpc.InvalidParams("protocolVersion must be a string, such as %q", revision.NewestHandshake().Name)
 	}
-	if err := json.Unmarshal(in.Params, &params); err != nil {
+	params, err := readInitialize(in.Params)
+	if err != nil {
 		return nil, jsonrpc.InvalidParams("capabilities and clientInfo must be objects of the protocol's form")
 	}
 	rev := d.opts.Revisions.Negotiate(params.ProtocolVersion)

@@ -141,7 +141,7 @@ func (g *Greeting) discovered(a *Agreement, result jsontext.Value) (*Agreement, 
 	// What follows is for show and for hints: a server that gets it wrong can
 	// still be spoken to.
 	_ = json.Unmarshal(jsonscan.Get(result, "capabilities"), &a.Capabilities)
-	_ = json.Unmarshal(jsonscan.Get(jsonscan.Get(result, "_meta"), mcp.MetaServerInfo), &a.Server)
+	_ = readInfo(jsonscan.Get(jsonscan.Get(result, "_meta"), mcp.MetaServerInfo), &a.Server)
 	a.Instructions = jsonscan.Unquote(jsonscan.Get(result, "instructions"))
 	return a, nil
 }
@@ -176,7 +176,7 @@ func (g *Greeting) Initialize(ctx context.Context, to Caller) (*Agreement, error
 	}
 	a := g.agree(rev)
 	_ = json.Unmarshal(jsonscan.Get(result, "capabilities"), &a.Capabilities) // as in discovered
-	_ = json.Unmarshal(jsonscan.Get(result, "serverInfo"), &a.Server)
+	_ = readInfo(jsonscan.Get(result, "serverInfo"), &a.Server)
 	a.Instructions = jsonscan.Unquote(jsonscan.Get(result, "instructions"))
 	return a, to.Notify(ctx, mcp.NotificationInitialized, nil)
 }

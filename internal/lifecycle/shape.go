@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
@@ -172,8 +171,9 @@ func introduce(rev *revision.Revision, found *mcp.DiscoverResult) *mcp.Initializ
 	result := &mcp.InitializeResult{
 		ProtocolVersion: rev.Name, Capabilities: found.Capabilities, Instructions: found.Instructions,
 	}
-	if info := jsonscan.Get(found.Meta, mcp.MetaServerInfo); info != nil {
-		_ = json.Unmarshal(info, &result.ServerInfo) // a foreign handler may write anything; then the name stays empty
+	info := jsonscan.Get(found.Meta, mcp.MetaServerInfo)
+	if info != nil && jsonscan.Check(info, jsonrpc.MaxDepth) == nil { // a foreign handler may write anything; then the name stays empty
+		_ = readInfo(info, &result.ServerInfo)
 	}
 	olderNames(rev, &result.ServerInfo.Title, &result.ServerInfo.Icons)
 	if !rev.Icons {

@@ -143,13 +143,11 @@ func (d *Stateless) client(f *fields) (*mcp.Client, error) {
 		return last.client, nil
 	}
 	client := &mcp.Client{Revision: d.rev.Name}
-	if string(f.capabilities) == "{}" { // which needs no decoder to be made ready
-		client.Capabilities = mcp.ClientCapabilities{}
-	} else if err := json.Unmarshal(f.capabilities, &client.Capabilities); err != nil {
+	if err := readCapabilities(f.capabilities, &client.Capabilities); err != nil {
 		return nil, jsonrpc.InvalidParams("%s must be an object of capabilities", mcp.MetaClientCapabilities)
 	}
 	if f.clientInfo != nil {
-		if err := json.Unmarshal(f.clientInfo, &client.Info); err != nil {
+		if err := readInfo(f.clientInfo, &client.Info); err != nil {
 			return nil, jsonrpc.InvalidParams("%s must be an object with a name and a version", mcp.MetaClientInfo)
 		}
 	}
