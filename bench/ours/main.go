@@ -93,11 +93,13 @@ func newServer(tools int) *server.Server {
 	return s
 }
 
-func run(ctx context.Context, addr string, tools int) error {
+func run(addr string, tools int) error {
 	s := newServer(tools)
 	if addr == "" {
-		return stdio.Serve(ctx, s, nil)
+		return stdio.Serve(context.Background(), s, nil)
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
 	endpoint := streamable.Handler(s, nil)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", endpoint)
@@ -112,9 +114,7 @@ func main() {
 	addr := flag.String("http", "", "address to serve HTTP on; standard input and output without it")
 	tools := flag.Int("tools", 0, "how many more tools to offer")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *addr, *tools); err != nil {
+	if err := run(*addr, *tools); err != nil {
 		log.Fatal(err)
 	}
 }
