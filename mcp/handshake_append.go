@@ -33,15 +33,7 @@ func (r *DiscoverResult) AppendJSON(dst []byte) ([]byte, error) {
 	if r.CacheScope != "" {
 		o.text("cacheScope", r.CacheScope)
 	}
-	o.name("supportedVersions")
-	o.dst = append(o.dst, '[')
-	for i, version := range r.SupportedVersions {
-		if i > 0 {
-			o.dst = append(o.dst, ',')
-		}
-		o.string(version)
-	}
-	o.dst = append(o.dst, ']')
+	o.strings("supportedVersions", r.SupportedVersions)
 	o.capabilities(&r.Capabilities)
 	if r.Instructions != "" {
 		o.text("instructions", r.Instructions)
@@ -49,41 +41,81 @@ func (r *DiscoverResult) AppendJSON(dst []byte) ([]byte, error) {
 	return o.close(dst, r)
 }
 
+// AppendJSON appends the params as package json writes them, but for white space in
+// Meta, which stays.
+func (p *SubscriptionsListenParams) AppendJSON(dst []byte) ([]byte, error) {
+	o := object{dst: append(dst, '{')}
+	if p.Meta != nil {
+		o.raw("_meta", p.Meta)
+	}
+	wanted := &p.Notifications
+	o.begin("notifications")
+	o.flags(
+		flag{"toolsListChanged", wanted.ToolsListChanged},
+		flag{"promptsListChanged", wanted.PromptsListChanged},
+		flag{"resourcesListChanged", wanted.ResourcesListChanged},
+	)
+	if wanted.ResourceSubscriptions != nil {
+		o.strings("resourceSubscriptions", wanted.ResourceSubscriptions)
+	}
+	if wanted.TaskIDs != nil {
+		o.strings("taskIds", wanted.TaskIDs)
+	}
+	o.end()
+	return o.close(dst, p)
+}
+
 // capabilities writes those of a server.
 func (o *object) capabilities(c *ServerCapabilities) {
 	o.odd = o.odd || c.Experimental != nil || c.Extensions != nil
 	o.begin("capabilities")
 	if c.Logging != nil {
-		o.promise("logging")
+		o.capability("logging")
 	}
 	if c.Completions != nil {
-		o.promise("completions")
+		o.capability("completions")
 	}
 	if c.Prompts != nil {
-		o.promise("prompts", promised{"listChanged", c.Prompts.ListChanged})
+		o.capability("prompts", flag{"listChanged", c.Prompts.ListChanged})
 	}
 	if c.Resources != nil {
-		o.promise("resources", promised{"subscribe", c.Resources.Subscribe}, promised{"listChanged", c.Resources.ListChanged})
+		o.capability("resources", flag{"subscribe", c.Resources.Subscribe}, flag{"listChanged", c.Resources.ListChanged})
 	}
 	if c.Tools != nil {
-		o.promise("tools", promised{"listChanged", c.Tools.ListChanged})
+		o.capability("tools", flag{"listChanged", c.Tools.ListChanged})
 	}
 	o.end()
 }
 
-// promised is a part of a capability, which is written if it is so.
-type promised struct {
-	name string
-	so   bool
+func (o *object) capability(name string, parts ...flag) {
+	o.begin(name)
+	o.flags(parts...)
+	o.end()
 }
 
-func (o *object) promise(name string, parts ...promised) {
-	o.begin(name)
-	for _, p := range parts {
-		if p.so {
-			o.name(p.name)
+// flag is a member that is written if it is set.
+type flag struct {
+	name string
+	set  bool
+}
+
+func (o *object) flags(flags ...flag) {
+	for _, f := range flags {
+		if f.set {
+			o.name(f.name)
 			o.dst = append(o.dst, "true"...)
 		}
 	}
-	o.end()
+}
+
+func (o *object) strings(name string, list []string) {
+	o.name(name)
+	o.dst = append(o.dst, '[')
+	for i, text := range list {
+		if i > 0 {
+			o.dst = append(o.dst, ',')
+		}
+		o.string(text)
+	}
+	o.dst = append(o.dst, ']')
 }

@@ -52,11 +52,10 @@ const maxWatched = 10_000
 
 // listen opens a subscription to what the server has.
 func (s *Server) listen(c *mcp.Call) (any, error) {
-	var params mcp.SubscriptionsListenParams
-	if err := json.Unmarshal(c.Params, &params); err != nil || jsonscan.Get(c.Params, "notifications") == nil {
+	asked, err := readFilter(jsonscan.Get(c.Params, "notifications"))
+	if err != nil {
 		return nil, jsonrpc.InvalidParams("notifications must be an object of the kinds of events to hear of")
 	}
-	asked := params.Notifications
 	if len(asked.ResourceSubscriptions) > maxWatched {
 		return nil, jsonrpc.InvalidParams("resourceSubscriptions may name %d resources", maxWatched)
 	}
@@ -81,6 +80,35 @@ func (s *Server) listen(c *mcp.Call) (any, error) {
 		}
 	}
 	return &mcp.Subscription{Filter: honoured, Stop: s.events.add(sub)}, nil
+}
+
+// readFilter reads what a subscriber wants to hear of, as package json would. Every
+// session of an older client has one, so that the usual ones do without it.
+func readFilter(text []byte) (f mcp.SubscriptionFilter, err error) {
+	usual := jsonscan.KindOf(text) == jsonscan.Object
+	for name, value := range jsonscan.Members(text) {
+		var to *bool
+		switch string(name) {
+		case "toolsListChanged":
+			to = &f.ToolsListChanged
+		case "promptsListChanged":
+			to = &f.PromptsListChanged
+		case "resourcesListChanged":
+			to = &f.ResourcesListChanged
+		case "resourceSubscriptions", "taskIds":
+			usual = false
+			continue
+		default:
+			continue
+		}
+		*to = string(value) == "true"
+		usual = usual && jsonscan.KindOf(value) == jsonscan.Bool
+	}
+	if usual {
+		return f, nil
+	}
+	f = mcp.SubscriptionFilter{}
+	return f, json.Unmarshal(text, &f)
 }
 
 // changed tells subscribers that a list is not what it was.

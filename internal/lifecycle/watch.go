@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
@@ -51,7 +49,7 @@ const maxWatches = 1000
 
 // watch subscribes to events under a key, once.
 func (d *Handshake) watch(ctx context.Context, key string, filter mcp.SubscriptionFilter) error {
-	params, err := json.Marshal(&mcp.SubscriptionsListenParams{Notifications: filter})
+	params, err := (&mcp.SubscriptionsListenParams{Notifications: filter}).AppendJSON(nil)
 	if err != nil {
 		return fmt.Errorf("write filter: %w", err)
 	}
