@@ -135,6 +135,10 @@ func (p *Peer) serve(ctx context.Context, m *jsonrpc.Message, to sink) (reading 
 		p.answer(r)
 	case alone && r.pace.isShort():
 		return p.answerHere(r)
+	case alone && p.gather != nil && !p.gather.Ready():
+		p.desk.cede() // whoever reads next would only wait, so that starting it is not what the answer waits for
+		p.answer(r)
+		return false
 	default:
 		go p.answer(r) // Run waits for it: admit has added it to the table's work
 	}

@@ -58,6 +58,12 @@ func (d *desk) back(turn uint64) bool { return d.turn.CompareAndSwap(turn, turn+
 // away reports whether the reader is still the one that left.
 func (d *desk) away(turn uint64) bool { return d.turn.Load() == turn }
 
+// cede gives the reader's seat to another goroutine at once.
+func (d *desk) cede() {
+	d.about = nil
+	d.handOver(d.turn.Add(1))
+}
+
 // free lets somebody read, for a caller that is going to wait for the other side:
 // it may be what the reader is away for.
 func (d *desk) free() { d.handOver(d.turn.Load()) }
