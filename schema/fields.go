@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -49,7 +48,7 @@ func (in *inferrer) object(t reflect.Type, at place) (*shape, error) {
 }
 
 // field returns the shape of a member, and whether it is required.
-func (in *inferrer) field(f field) (*shape, bool, error) {
+func (in *inferrer) field(f *field) (*shape, bool, error) {
 	s, err := in.shape(f.Type, f.at)
 	if err != nil {
 		return nil, false, err
@@ -75,7 +74,7 @@ func (in *inferrer) field(f field) (*shape, bool, error) {
 // embedded structs as if they were the struct's own.
 type fieldFinder struct {
 	queue  []level
-	fields []field
+	fields []*field
 	seen   map[reflect.Type]bool
 	rest   reflect.Type // of members without a field of their own
 }
@@ -92,7 +91,7 @@ type level struct {
 func (ff *fieldFinder) collect(l level) error {
 	for i := range l.typ.NumField() {
 		sf := l.typ.Field(i)
-		f := field{StructField: sf, optional: l.optional, index: append(slices.Clone(l.index), i)}
+		f := &field{StructField: sf, optional: l.optional, index: append(slices.Clone(l.index), i)}
 		f.at = place{path: l.at.path + "." + sf.Name, static: l.at.static}
 		tag, tagged := sf.Tag.Lookup("json")
 		if tag == "-" {
@@ -147,7 +146,7 @@ func (f *field) options(tag string) (embed bool, err error) {
 
 // embed takes in the fields of an embedded struct, or remembers the map or raw
 // value that holds all other members.
-func (ff *fieldFinder) embed(f field, descend bool) error {
+func (ff *fieldFinder) embed(f *field, descend bool) error {
 	t := f.Type
 	pointer := t.Kind() == reflect.Pointer
 	if pointer {
@@ -173,27 +172,25 @@ func (ff *fieldFinder) embed(f field, descend bool) error {
 
 // dominant drops fields that others hide: of several with one name the least
 // deep stands, then the one with an explicit name; if neither decides, none does.
-func (ff *fieldFinder) dominant() []field {
-	groups := map[string][]field{}
+func (ff *fieldFinder) dominant() []*field {
+	var kept []*field
 	for _, f := range ff.fields {
-		groups[f.name] = append(groups[f.name], f)
-	}
-	var kept []field
-	for _, group := range groups {
-		slices.SortStableFunc(group, func(a, b field) int {
-			return cmp.Or(cmp.Compare(len(a.index), len(b.index)), cmp.Compare(rank(a), rank(b)))
-		})
-		if len(group) == 1 || len(group[0].index) != len(group[1].index) || group[0].named != group[1].named {
-			kept = append(kept, group[0])
+		stands := true
+		for _, other := range ff.fields {
+			stands = stands && (other == f || other.name != f.name || f.hides(other))
+		}
+		if stands {
+			kept = append(kept, f)
 		}
 	}
-	slices.SortFunc(kept, func(a, b field) int { return slices.Compare(a.index, b.index) })
+	slices.SortFunc(kept, func(a, b *field) int { return slices.Compare(a.index, b.index) })
 	return kept
 }
 
-func rank(f field) int {
-	if f.named {
-		return 0
+// hides reports whether f stands in place of another field of its name.
+func (f *field) hides(other *field) bool {
+	if len(f.index) != len(other.index) {
+		return len(f.index) < len(other.index)
 	}
-	return 1
+	return f.named && !other.named
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // tags applies the tags of a field to its shape.
-func (in *inferrer) tags(f field, s *shape) error {
+func (in *inferrer) tags(f *field, s *shape) error {
 	s.title, s.description = f.Tag.Get("title"), f.Tag.Get("doc")
-	steps := []func(field, *shape) error{tagEnum, tagBounds, tagText, tagItems, tagNullable, in.tagHeader, tagDefault}
+	steps := []func(*field, *shape) error{tagEnum, tagBounds, tagText, tagItems, tagNullable, in.tagHeader, tagDefault}
 	for _, step := range steps {
 		if err := step(f, s); err != nil {
 			return err
@@ -28,7 +28,7 @@ func subject(s *shape) *shape {
 }
 
 // fits reports an error unless a tag is absent or its subject is of the types.
-func (f field) fits(tag string, s *shape, types typeSet) (value string, present bool, err error) {
+func (f *field) fits(tag string, s *shape, types typeSet) (value string, present bool, err error) {
 	value, present = f.Tag.Lookup(tag)
 	if present && (s.types == 0 || s.types&^types != 0 || s.verbatim != nil) {
 		return "", false, f.at.errorf("tag %s does not fit a field of type %s", tag, f.Type)
@@ -36,7 +36,7 @@ func (f field) fits(tag string, s *shape, types typeSet) (value string, present 
 	return value, present, nil
 }
 
-func tagEnum(f field, s *shape) error {
+func tagEnum(f *field, s *shape) error {
 	s = subject(s)
 	value, ok, err := f.fits("enum", s, typeString|typeInteger|typeNumber)
 	if !ok || err != nil {
@@ -57,7 +57,7 @@ func tagEnum(f field, s *shape) error {
 	return nil
 }
 
-func tagBounds(f field, s *shape) error {
+func tagBounds(f *field, s *shape) error {
 	s = subject(s)
 	low, hasLow, err := f.fits("min", s, typeInteger|typeNumber)
 	if err != nil {
@@ -87,7 +87,7 @@ func tagBounds(f field, s *shape) error {
 	return nil
 }
 
-func tagText(f field, s *shape) error {
+func tagText(f *field, s *shape) error {
 	s = subject(s)
 	for _, tag := range []struct {
 		name string
@@ -122,7 +122,7 @@ func isPattern(text string) bool {
 	return err == nil
 }
 
-func tagItems(f field, s *shape) error {
+func tagItems(f *field, s *shape) error {
 	for _, tag := range []struct {
 		name string
 		to   *string
@@ -141,7 +141,7 @@ func tagItems(f field, s *shape) error {
 	return nil
 }
 
-func tagNullable(f field, s *shape) error {
+func tagNullable(f *field, s *shape) error {
 	value, ok := f.Tag.Lookup("nullable")
 	switch {
 	case !ok || value == "false":
@@ -160,7 +160,7 @@ func tagNullable(f field, s *shape) error {
 
 // tagHeader checks what Custom Headers from Tool Parameters demands: a token,
 // unique, on a scalar that only properties lead to.
-func (in *inferrer) tagHeader(f field, s *shape) error {
+func (in *inferrer) tagHeader(f *field, s *shape) error {
 	value, ok, err := f.fits("header", s, typeString|typeInteger|typeBoolean|typeNull)
 	if !ok || err != nil {
 		return err
@@ -191,7 +191,7 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-func tagDefault(f field, s *shape) error {
+func tagDefault(f *field, s *shape) error {
 	value, ok := f.Tag.Lookup("default")
 	if !ok {
 		return nil
