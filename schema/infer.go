@@ -59,7 +59,7 @@ func Infer(t reflect.Type) (*Schema, error) {
 		return nil, fmt.Errorf("infer schema: %w", err)
 	}
 	s.definitions = in.definitions
-	schema, err := Parse(s.append(nil))
+	schema, err := Parse(s.append(make([]byte, 0, 1024))) // which copies it
 	if err != nil {
 		return nil, fmt.Errorf("infer schema of %s: %w", typeName(t), err)
 	}
@@ -169,9 +169,20 @@ var (
 	}
 )
 
+// implementsAny reports whether a type, or a pointer to it, has some of the methods.
 func implementsAny(t reflect.Type, methods ...reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Interface:
+	case reflect.Struct:
+		t = reflect.PointerTo(t) // which has the methods of both
+	default:
+		if t.PkgPath() == "" { // what the language names, or what is made of others, has none
+			return false
+		}
+		t = reflect.PointerTo(t)
+	}
 	for _, m := range methods {
-		if t.Implements(m) || reflect.PointerTo(t).Implements(m) {
+		if t.Implements(m) {
 			return true
 		}
 	}
@@ -185,10 +196,10 @@ func (in *inferrer) build(t reflect.Type, at place) (*shape, error) {
 		return in.shape(t.Elem(), at)
 	case t.Kind() == reflect.Interface:
 		return &shape{}, nil
-	case implementsAny(t, describerType):
-		return described(t, at)
 	case t == timeType:
 		return &shape{types: typeString, form: form{format: "date-time"}}, nil
+	case implementsAny(t, describerType):
+		return described(t, at)
 	case t == durationType:
 		return nil, at.errorf("time.Duration has no JSON form; use a string or a number")
 	case implementsAny(t, jsonMethods...):

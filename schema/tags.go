@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"reflect"
 	"strings"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
@@ -9,6 +10,9 @@ import (
 // tags applies the tags of a field to its shape.
 func (in *inferrer) tags(f *field, s *shape) error {
 	s.title, s.description = f.Tag.Get("title"), f.Tag.Get("doc")
+	if onlyDescribes(f.Tag) {
+		return nil
+	}
 	steps := []func(*field, *shape) error{tagEnum, tagBounds, tagText, tagItems, tagNullable, in.tagHeader, tagDefault}
 	for _, step := range steps {
 		if err := step(f, s); err != nil {
@@ -16,6 +20,33 @@ func (in *inferrer) tags(f *field, s *shape) error {
 		}
 	}
 	return nil
+}
+
+// onlyDescribes reports whether a tag says nothing but the names of a field and what
+// it means, as most do: looking for each of the others takes most of the time that
+// an inference takes.
+func onlyDescribes(tag reflect.StructTag) bool {
+	rest := string(tag)
+	for rest != "" {
+		name, value, quoted := strings.Cut(rest, `:"`)
+		switch name {
+		case "json", "doc", "title":
+		default:
+			return false
+		}
+		end := 0
+		for end < len(value) && value[end] != '"' {
+			if value[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if !quoted || end >= len(value) {
+			return false
+		}
+		rest = strings.TrimLeft(value[end+1:], " ")
+	}
+	return true
 }
 
 // subject returns what tags about numbers and strings are about: the elements of

@@ -86,12 +86,13 @@ func mayHaveMethods(t reflect.Type) bool { return t.PkgPath() != "" || t.Kind() 
 // package json looks for, or is one that package json knows by name. Of a pointer or
 // a slice, the element decides.
 func knowsJSON(t reflect.Type) bool {
-	return mayHaveMethods(t) && (t == reflect.TypeFor[time.Duration]() || hasVoice(t) || hasVoice(reflect.PointerTo(t)))
+	return mayHaveMethods(t) && (t == reflect.TypeFor[time.Duration]() || hasVoice(reflect.PointerTo(t)))
 }
 
-// hasVoice asks for the methods by their interfaces and not by their names: a program
-// that looks for methods by names in a variable keeps every exported method of every
-// type that is in it, and grows by a fifth.
+// hasVoice asks a pointer type, which has its element's methods too. It asks for
+// interfaces and not for names of methods: a program that looks for methods by names in
+// a variable keeps every exported method of every type that is in it, and grows by a
+// fifth.
 func hasVoice(t reflect.Type) bool {
 	return t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
 		t.Implements(reflect.TypeFor[json.MarshalerTo]()) || t.Implements(reflect.TypeFor[json.UnmarshalerFrom]()) ||
