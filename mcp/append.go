@@ -121,8 +121,31 @@ func (o *object) tool(t *Tool) {
 	if t.OutputSchema != nil {
 		o.raw("outputSchema", t.OutputSchema)
 	}
-	o.odd = o.odd || t.Annotations != nil || t.Icons != nil || t.Execution != nil || t.Meta != nil
+	if t.Annotations != nil {
+		o.annotations(t.Annotations)
+	}
+	o.odd = o.odd || t.Icons != nil || t.Execution != nil || t.Meta != nil
 	o.dst = append(o.dst, '}')
+}
+
+func (o *object) annotations(a *ToolAnnotations) {
+	o.begin("annotations")
+	if a.Title != "" {
+		o.text("title", a.Title)
+	}
+	for _, hint := range [...]struct {
+		name string
+		is   *bool
+	}{
+		{"readOnlyHint", a.ReadOnlyHint}, {"destructiveHint", a.DestructiveHint},
+		{"idempotentHint", a.IdempotentHint}, {"openWorldHint", a.OpenWorldHint},
+	} {
+		if hint.is != nil {
+			o.name(hint.name)
+			o.dst = strconv.AppendBool(o.dst, *hint.is)
+		}
+	}
+	o.end()
 }
 
 // close ends the object that began behind dst, or lets package json write v there.

@@ -40,6 +40,7 @@ func TestWhatServersSayFirstIsAppendedAsPackageJSONWritesIt(t *testing.T) {
 		"a page of tools":           &mcp.ListToolsResult{ResultType: mcp.ResultComplete, TTLMs: &ttl, CacheScope: mcp.CachePublic, NextCursor: &next, Tools: []mcp.Tool{{Name: "a", Title: "A", Description: "d", InputSchema: object, OutputSchema: object}, {Name: "b"}}},
 		"a page with a meta":        &mcp.ListToolsResult{Meta: mcp.Meta(`{}`)},
 		"a tool with annotations":   &mcp.ListToolsResult{Tools: []mcp.Tool{{Name: "a", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: &yes}}}},
+		"a tool with all hints":     &mcp.ListToolsResult{Tools: []mcp.Tool{{Name: "a", OutputSchema: object, Annotations: &mcp.ToolAnnotations{Title: "A", ReadOnlyHint: new(bool), DestructiveHint: &yes, IdempotentHint: &yes, OpenWorldHint: new(bool)}}, {Name: "b", Annotations: &mcp.ToolAnnotations{}}}},
 		"a tool with icons":         &mcp.ListToolsResult{Tools: []mcp.Tool{{Name: "a", Icons: []mcp.Icon{{Src: "x"}}, Meta: mcp.Meta(`{"a":1}`)}}},
 		"a schema of many lines":    &mcp.ListToolsResult{Tools: []mcp.Tool{{Name: "a", InputSchema: jsontext.Value("{\n}")}}},
 		"a schema that is no JSON":  &mcp.ListToolsResult{Tools: []mcp.Tool{{Name: "a", InputSchema: jsontext.Value("{")}}},
