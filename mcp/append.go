@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
+	"github.com/bossman-mcp/bossman/internal/plain"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 )
 
@@ -102,6 +103,13 @@ func (o *object) implementation(i *Implementation) {
 		o.text("websiteUrl", i.WebsiteURL)
 	}
 	o.odd = o.odd || i.Icons != nil
+}
+
+func (o *object) number(name string, value float64) {
+	o.name(name)
+	var valid bool
+	o.dst, valid = plain.AppendFloat(o.dst, value)
+	o.odd = o.odd || !valid
 }
 
 func (o *object) tool(t *Tool) {

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -10,8 +11,9 @@ import (
 	"github.com/bossman-mcp/bossman/mcp"
 )
 
-func TestWhatServersSayFirstIsAppendedAsPackageJSONWritesIt(t *testing.T) {
+func TestWhatServersSayOftenIsAppendedAsPackageJSONWritesIt(t *testing.T) {
 	ttl, next, yes := int64(5), "n\"", true
+	total, none := 1e21, math.NaN()
 	object := jsontext.Value(`{"type":"object"}`)
 	everything := mcp.ServerCapabilities{
 		Logging: &mcp.Supported{}, Completions: &mcp.Supported{}, Prompts: &mcp.PromptsCapability{ListChanged: true},
@@ -45,6 +47,15 @@ func TestWhatServersSayFirstIsAppendedAsPackageJSONWritesIt(t *testing.T) {
 		"a schema of many lines":    &mcp.ListToolsResult{Tools: []mcp.Tool{{Name: "a", InputSchema: jsontext.Value("{\n}")}}},
 		"a schema that is no JSON":  &mcp.ListToolsResult{Tools: []mcp.Tool{{Name: "a", InputSchema: jsontext.Value("{")}}},
 		"a cursor that is no UTF-8": &mcp.ListToolsResult{NextCursor: new("\xff")},
+
+		"progress":                        &mcp.ProgressParams{ProgressToken: jsontext.Value(`"a"`), Progress: 1},
+		"progress with all there is":      &mcp.ProgressParams{Meta: mcp.Meta(`{"a":1}`), ProgressToken: jsontext.Value(`7`), Progress: 0.1, Total: &total, Message: "half\n"},
+		"progress of a total":             &mcp.ProgressParams{ProgressToken: jsontext.Value(`7`), Progress: 1e-7, Total: &total, Message: "half\n"},
+		"progress without a token":        &mcp.ProgressParams{Progress: 1},
+		"progress with a bad token":       &mcp.ProgressParams{ProgressToken: jsontext.Value(`"a`), Progress: 1},
+		"progress that is no number":      &mcp.ProgressParams{ProgressToken: jsontext.Value(`7`), Progress: none},
+		"a total that is no number":       &mcp.ProgressParams{ProgressToken: jsontext.Value(`7`), Total: &none},
+		"a progress message of odd bytes": &mcp.ProgressParams{ProgressToken: jsontext.Value(`7`), Message: "\xff"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, wantErr := json.Marshal(v)
@@ -53,5 +64,13 @@ func TestWhatServersSayFirstIsAppendedAsPackageJSONWritesIt(t *testing.T) {
 				t.Errorf("got  %s, %v\nwant %s, %v", got, err, want, wantErr)
 			}
 		})
+	}
+}
+
+func TestAProgressTokenStaysAsItIs(t *testing.T) {
+	const token = `"\u0061\/"`
+	got, err := (&mcp.ProgressParams{ProgressToken: jsontext.Value(token)}).AppendJSON(nil)
+	if want := `{"progressToken":` + token + `,"progress":0}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
 }

@@ -93,11 +93,14 @@ func (c *Call) Progress(ctx context.Context, progress, total float64, message st
 	if stale {
 		return nil
 	}
-	p := &ProgressParams{ProgressToken: c.ProgressToken, Progress: progress, Message: message}
+	report := &struct {
+		ProgressParams
+		total float64
+	}{ProgressParams{ProgressToken: c.ProgressToken, Progress: progress, Message: message}, total}
 	if total > 0 {
-		p.Total = &total
+		report.Total = &report.total
 	}
-	return c.Notify(ctx, NotificationProgress, p)
+	return c.Notify(ctx, NotificationProgress, &report.ProgressParams)
 }
 
 // Log sends a log message to the client if it wants to hear of level. Data is

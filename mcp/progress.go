@@ -15,6 +15,21 @@ type ProgressParams struct {
 	Message string   `json:"message,omitzero"`
 }
 
+// AppendJSON appends the params as package json writes them, but for the token,
+// which stays as it is. Handlers may report thousands of times.
+func (p *ProgressParams) AppendJSON(dst []byte) ([]byte, error) {
+	o := object{dst: append(dst, '{'), odd: p.Meta != nil}
+	o.raw("progressToken", p.ProgressToken)
+	o.number("progress", p.Progress)
+	if p.Total != nil {
+		o.number("total", *p.Total)
+	}
+	if p.Message != "" {
+		o.text("message", p.Message)
+	}
+	return o.close(dst, p)
+}
+
 // CancelledParams tell that the answer to a request is no longer wanted.
 type CancelledParams struct {
 	Meta Meta `json:"_meta,omitzero"`

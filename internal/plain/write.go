@@ -20,7 +20,7 @@ func (c *Codec) Append(dst []byte, v reflect.Value) ([]byte, bool) {
 	case reflect.String:
 		return jsonscan.AppendValid(dst, v.String())
 	case reflect.Float64:
-		return appendFloat(dst, v.Float())
+		return AppendFloat(dst, v.Float())
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return strconv.AppendUint(dst, v.Uint(), 10), true
 	case reflect.Pointer:
@@ -68,10 +68,10 @@ func (c *Codec) appendStruct(dst []byte, v reflect.Value) (_ []byte, ok bool) {
 	return append(dst, '}'), true
 }
 
-// appendFloat writes a number as ECMAScript does, which RFC 8785 asks for: the
+// AppendFloat writes a number as ECMAScript does, which RFC 8785 asks for: the
 // shortest digits that mean it, with an exponent only if it is very large or very
-// small.
-func appendFloat(dst []byte, f float64) ([]byte, bool) {
+// small. It reports false for what is no number of JSON's.
+func AppendFloat(dst []byte, f float64) ([]byte, bool) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return dst, false
 	}
