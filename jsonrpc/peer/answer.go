@@ -56,7 +56,7 @@ func (r *Request) Notify(ctx context.Context, method string, params any) error {
 	if !r.peer.table.live(r) {
 		return context.Canceled
 	}
-	return r.peer.Notify(ctx, method, params)
+	return r.peer.tell(ctx, method, params)
 }
 
 // Finish answers a request that was left [Open]. Nothing is written if it was

@@ -130,14 +130,40 @@ func (p *Peer) Notify(ctx context.Context, method string, params any) error {
 	return nil
 }
 
+// tell is Notify for those who may have much to say: with most transports, several
+// notifications leave in one write.
+func (p *Peer) tell(ctx context.Context, method string, params any) error {
+	if p.gather == nil {
+		return p.Notify(ctx, method, params)
+	}
+	buf := buffers.Get().(*[]byte)
+	defer recycle(buf)
+	err := appendRequest(buf, jsonrpc.ID{}, method, params)
+	if err == nil {
+		err = p.gather.SendSoon(ctx, *buf)
+	}
+	if err != nil {
+		return fmt.Errorf("notify %s: %w", method, err)
+	}
+	return nil
+}
+
 // send sends a request, or a notification when id is zero.
 func (p *Peer) send(ctx context.Context, id jsonrpc.ID, method string, params any) error {
 	buf := buffers.Get().(*[]byte)
+	defer recycle(buf)
+	if err := appendRequest(buf, id, method, params); err != nil {
+		return err
+	}
+	return p.transport.Send(ctx, *buf)
+}
+
+// appendRequest writes a request, or a notification when id is zero, into a buffer.
+func appendRequest(buf *[]byte, id jsonrpc.ID, method string, params any) error {
 	message, err := jsonrpc.AppendRequest((*buf)[:0], id, method, params)
 	if err != nil {
 		return fmt.Errorf("encode params: %v", err) // not wrapped: it is no error that they sent
 	}
 	*buf = message
-	defer recycle(buf)
-	return p.transport.Send(ctx, message)
+	return nil
 }

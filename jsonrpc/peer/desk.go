@@ -132,6 +132,11 @@ type gatherer interface {
 	// is long is written without being copied; without a tail it may end with its
 	// line, which spares a write.
 	SendParts(ctx context.Context, head, body, tail []byte) error
+	// SendSoon is Send for one of several messages that the same side has to say. The
+	// first is written before it returns; those that follow at once, soon after, several
+	// in a write, whose failure only later messages report. It blocks if too much waits
+	// to be written.
+	SendSoon(ctx context.Context, message []byte) error
 	// Hold takes a message, which leaves with the next that is sent, or with
 	// Flush. It reports false if the message must be sent instead.
 	Hold(message []byte) bool

@@ -48,6 +48,7 @@ type lines struct {
 	pending []byte        // lines waiting for the writer, or for one if they are held back
 	spare   []byte        // the buffer the writer is not using
 	writing bool          // some goroutine writes, and will until nothing is pending
+	rested  time.Time     // when a goroutine that only writes was last done
 	waiting int           // long messages that wait for their turn
 	turn    sync.Cond     // nobody writes, or nothing will be written any more
 	closed  bool          // Close was called: nothing is added to pending
@@ -66,6 +67,8 @@ const (
 	maxWrite = 256 << 10
 	// maxHeld is how many bytes are held back for one write. More save nothing.
 	maxHeld = 16 << 10
+	// rush is how soon after the last write another message is one of several.
+	rush = 100 * time.Microsecond
 )
 
 func (l *lines) Receive(context.Context) ([]byte, error) {

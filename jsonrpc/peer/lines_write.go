@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 )
 
 func (l *lines) Send(ctx context.Context, message []byte) error {
@@ -21,13 +22,8 @@ func (l *lines) SendParts(ctx context.Context, head, body, tail []byte) error {
 	if long {
 		l.awaitTurnLocked()
 	}
-	switch {
-	case l.closed:
-		return ErrClosed
-	case l.err != nil:
-		return l.err
-	case ctx.Err() != nil:
-		return ctx.Err()
+	if err := l.refuseLocked(ctx); err != nil {
+		return err
 	}
 	l.addLocked(head)
 	if long {
@@ -45,6 +41,38 @@ func (l *lines) SendParts(ctx context.Context, head, body, tail []byte) error {
 		return l.flushLocked()
 	}
 	return l.flushAsideLocked(ctx)
+}
+
+// SendSoon sends one of several messages; see gatherer.
+func (l *lines) SendSoon(ctx context.Context, message []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.writing && len(l.pending) > maxHeld && !l.closed && ctx.Err() == nil {
+		l.waitLocked(ctx.Done())
+	}
+	if err := l.refuseLocked(ctx); err != nil {
+		return err
+	}
+	l.endLocked(message)
+	switch {
+	case l.writing:
+		return nil
+	case time.Since(l.rested) > rush:
+		return l.flushAsideLocked(ctx)
+	}
+	l.flushOnLocked()
+	return nil
+}
+
+// refuseLocked returns why a message cannot be sent, or nil.
+func (l *lines) refuseLocked(ctx context.Context) error {
+	switch {
+	case l.closed:
+		return ErrClosed
+	case l.err != nil:
+		return l.err
+	}
+	return ctx.Err()
 }
 
 // addLocked adds a part of a line to what is pending.
@@ -106,6 +134,7 @@ func (l *lines) flushOnLocked() <-chan error {
 		defer l.mu.Unlock()
 		wrote <- l.writeLocked()
 		l.drainLocked()
+		l.rested = time.Now()
 	}()
 	return wrote
 }
