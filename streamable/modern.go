@@ -37,6 +37,8 @@ func (e *Endpoint) modern(x *exchange, m *jsonrpc.Message) {
 		return
 	}
 	a := x.prepare()
+	x.in.Notify = a.tell
+	defer a.close() // also if the handler ends its goroutine
 	ctx := x.r.Context()
 	if e.opts.AlwaysStream && e.opts.KeepAlive > 0 {
 		defer a.keepAlive().Stop()
@@ -53,6 +55,7 @@ func (e *Endpoint) listen(x *exchange, m *jsonrpc.Message) {
 		return
 	}
 	a := x.prepare()
+	x.in.Notify = a.notify
 	ctx, done := x.lasting()
 	result, err := e.guarded(ctx, &x.in.Incoming, e.stateless)
 	held, ok := result.(*lifecycle.Held)
@@ -78,20 +81,21 @@ func (e *Endpoint) listen(x *exchange, m *jsonrpc.Message) {
 type answer struct {
 	x *exchange
 
-	mu   sync.Mutex
-	feed *feed // nil until something was said
-	done bool  // nothing more may be written
+	mu    sync.Mutex
+	feed  *feed  // nil until something was said
+	ahead *ahead // nil until a call says something
+	done  bool   // nothing more may be said
 }
 
 // prepare returns the answer to the exchange's request.
 func (x *exchange) prepare() *answer {
 	a := &x.answer
 	a.x = x
-	x.in.Notify = a.notify
 	return a
 }
 
-// notify writes a notification. The first one makes the answer an event stream.
+// notify writes a notification of a subscription. The first one makes the answer an
+// event stream.
 func (a *answer) notify(ctx context.Context, method string, params any) error {
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
@@ -158,7 +162,12 @@ func (a *answer) finish(ctx context.Context, result any, err error) {
 		a.x.json(statusOf(failure), *buf)
 		return
 	}
-	_ = a.feed.message(*buf) // who hung up misses it
+	h := a.aheadLocked()
+	h.add(*buf) // who hung up misses it
+	if !h.writing {
+		a.writeLocked(h)
+	}
+	a.settleLocked()
 }
 
 // statusOf returns the HTTP status of a response that carries err, nil for a
@@ -177,9 +186,10 @@ func statusOf(err *jsonrpc.Error) int {
 	return http.StatusOK
 }
 
-// close lets nothing more be written.
+// close lets nothing more be said. What was said is written when it returns.
 func (a *answer) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.done = true
+	a.settleLocked()
 }

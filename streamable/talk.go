@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -30,8 +31,10 @@ func (s *session) notify(_ context.Context, method string, params any) error {
 // tell sends a notification that belongs to a call. It waits for a client that is
 // connected and slow.
 func (c *call) tell(ctx context.Context, method string, params any) error {
-	text, err := jsonrpc.AppendRequest(nil, jsonrpc.ID{}, method, params)
-	if err != nil {
+	buf := buffers.Get().(*[]byte)
+	defer putBuffer(buf)
+	var err error
+	if *buf, err = jsonrpc.AppendRequest((*buf)[:0], jsonrpc.ID{}, method, params); err != nil {
 		return err
 	}
 	if err := c.st.await(ctx); err != nil {
@@ -40,7 +43,7 @@ func (c *call) tell(ctx context.Context, method string, params any) error {
 	if !c.inFlight() {
 		return context.Canceled
 	}
-	c.st.say(text, false) // if nobody listens, the call goes on none the less
+	c.st.say(bytes.Clone(*buf), false) // if nobody listens, the call goes on none the less
 	return nil
 }
 
