@@ -275,25 +275,19 @@ func benchSession(b *testing.B, url string) string {
 	return id
 }
 
-// BenchmarkModernCallAlone leaves net/http out: what remains is this package,
-// the doors and the server.
-func BenchmarkModernCallAlone(b *testing.B) {
-	e := streamable.Handler(adder(), nil)
-	body := strings.NewReader(modernAdd)
-	r := httptest.NewRequest(http.MethodPost, "/mcp", body)
-	r.Header = http.Header{
-		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
-		"Mcp-Protocol-Version": {newest}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"add"},
-	}
-	w := &discarded{header: make(http.Header)}
-	b.ReportAllocs()
-	for b.Loop() {
-		body.Reset(modernAdd)
-		r.Body = io.NopCloser(body)
-		e.ServeHTTP(w, r)
-		if w.status != 200 {
-			b.Fatalf("got %d", w.status)
-		}
+// BenchmarkCallAlone leaves net/http out: what remains is this package, the doors
+// and the server.
+func BenchmarkCallAlone(b *testing.B) {
+	for _, era := range []string{"stateless", "session"} {
+		b.Run(era, func(b *testing.B) {
+			e := streamable.Handler(adder(), nil)
+			defer shutdown(b, e)
+			call := callInPlace(b, e, era)
+			b.ReportAllocs()
+			for b.Loop() {
+				call()
+			}
+		})
 	}
 }
 

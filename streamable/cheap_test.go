@@ -42,7 +42,7 @@ func TestOneCallOverHTTPIsCheap(t *testing.T) {
 
 // callInPlace returns a function that sends one call of add to an endpoint without
 // a connection. By itself it allocates next to nothing.
-func callInPlace(t *testing.T, e *streamable.Endpoint, era string) func() {
+func callInPlace(t testing.TB, e *streamable.Endpoint, era string) func() {
 	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 	text := modernAdd
 	if era == "stateless" {
@@ -68,7 +68,7 @@ func callInPlace(t *testing.T, e *streamable.Endpoint, era string) func() {
 }
 
 // joinInPlace opens a session and returns its id.
-func joinInPlace(t *testing.T, e *streamable.Endpoint, header http.Header) string {
+func joinInPlace(t testing.TB, e *streamable.Endpoint, header http.Header) string {
 	id := ""
 	for _, text := range []string{fmt.Sprintf(initialize, lastSession), `{"jsonrpc":"2.0","method":"notifications/initialized"}`} {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(text))
