@@ -23,10 +23,10 @@ type exchange struct {
 	outlive   func() bool    // see lasting; nil for most
 
 	// What a POST needs is here, so that it is allocated at once.
-	message jsonrpc.Message
-	in      lifecycle.Received // the message, if it is a request
-	answer  answer             // to a modern request
-	length  [1]string          // of the answer, for its header
+	in     lifecycle.Received // the message, if it is a request
+	answer answer             // to a modern request
+	call   call               // what a request is in a session
+	length [1]string          // of the answer, for its header
 }
 
 // Header values that never change, so that answers can share them.

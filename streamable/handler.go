@@ -104,8 +104,10 @@ func (e *Endpoint) post(x *exchange) {
 		e.legacyBatch(x, body)
 		return
 	}
-	m := &x.message
-	if err := x.parse(body); err != nil {
+	notes := notebooks.Get().(*lifecycle.Notes)
+	defer dispose(notes)
+	m, err := x.parse(body, notes)
+	if err != nil {
 		id := m.ID
 		if m.Result != nil || m.Error != nil { // a response: its id is not ours to answer
 			id = jsonrpc.ID{}
@@ -114,27 +116,35 @@ func (e *Endpoint) post(x *exchange) {
 		return
 	}
 	if e.isModern(x.r.Header, &x.in.Incoming) {
-		e.modern(x, m)
+		e.modern(x, &m)
 	} else {
-		e.legacyPost(x, m)
+		e.legacyPost(x, &m)
 	}
 }
 
 // parsers tell of the members of params, and of the members of those.
 var parsers = sync.Pool{New: func() any { return &jsonrpc.Parser{Deep: 2} }}
 
+// notebooks are empty.
+var notebooks = sync.Pool{New: func() any { return new(lifecycle.Notes) }}
+
+func dispose(notes *lifecycle.Notes) {
+	*notes = lifecycle.Notes{}
+	notebooks.Put(notes)
+}
+
 // parse takes a message apart.
-func (x *exchange) parse(body []byte) (err error) {
+func (x *exchange) parse(body []byte, notes *lifecycle.Notes) (jsonrpc.Message, error) {
 	p := parsers.Get().(*jsonrpc.Parser)
-	defer parsers.Put(p)
-	defer p.Forget()
-	m := &x.message
-	if *m, err = p.Parse(body); err != nil {
-		return err
+	m, err := p.Parse(body)
+	if err == nil {
+		in := &x.in.Incoming
+		in.ID, in.Method, in.Params, in.Principal = m.ID, m.Method, m.Params, x.principal
+		x.in.Read(p.Members(), notes)
 	}
-	x.in.Incoming = lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal}
-	x.in.Read(p.Members())
-	return nil
+	p.Forget()
+	parsers.Put(p)
+	return m, err
 }
 
 // jsonBody reads the body of a request that declares it as JSON. If it returns

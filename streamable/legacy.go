@@ -30,29 +30,30 @@ func (e *Endpoint) legacyPost(x *exchange, m *jsonrpc.Message) {
 	if m.IsResponse() { // its id is not ours to answer
 		id = jsonrpc.ID{}
 	}
-	s := e.session(x, id)
+	s := e.lookUp(x, id)
 	if s == nil {
 		return
 	}
-	defer s.leave()
-	switch {
-	case m.IsNotification():
-		s.notice(x.r.Context(), m)
-		x.status(http.StatusAccepted)
-	case m.IsResponse():
-		s.resolve(m)
-		x.status(http.StatusAccepted)
-	default:
-		st := s.newStream(x, false)
-		st.call.in = &x.in.Incoming
-		ctx, err := s.begin(&st.call, st, x)
-		if err != nil {
+	if m.IsRequest() {
+		x.call.in = &x.in.Incoming
+		if err := s.begin(&x.call, x); err != nil {
 			s.refuse(x, m.ID, err)
 			return
 		}
-		st.call.run(ctx)
-		st.post.conclude()
+		x.call.serve()
+		return
 	}
+	if !s.enter() {
+		x.refuse(http.StatusNotFound, id, errNoSession)
+		return
+	}
+	defer s.leave()
+	if m.IsNotification() {
+		s.notice(x.r.Context(), m)
+	} else {
+		s.resolve(m)
+	}
+	x.status(http.StatusAccepted)
 }
 
 // legacyBatch serves an array of messages, in the one revision that has them.
@@ -71,7 +72,7 @@ func (e *Endpoint) legacyBatch(x *exchange, body []byte) {
 		x.refuse(http.StatusBadRequest, jsonrpc.ID{}, err)
 		return
 	}
-	st := s.newStream(x, true)
+	st := s.newBatch(x)
 	answered := false // some member wants an answer
 	var calls []func()
 	for _, text := range texts {
@@ -93,9 +94,8 @@ func (e *Endpoint) legacyBatch(x *exchange, body []byte) {
 		answered = true
 		if err == nil {
 			c := &call{in: &lifecycle.Incoming{ID: m.ID, Method: m.Method, Params: m.Params, Principal: x.principal}}
-			var ctx context.Context
-			if ctx, err = s.begin(c, st, x); err == nil {
-				calls = append(calls, func() { c.run(ctx) })
+			if err = s.join(c, st); err == nil {
+				calls = append(calls, c.run)
 			}
 		}
 		if err != nil {
@@ -287,6 +287,17 @@ func (e *Endpoint) hasSession(x *exchange) bool {
 // session finds the session that a request belongs to and counts the request
 // until leave. If it returns nil, the request was answered.
 func (e *Endpoint) session(x *exchange, id jsonrpc.ID) *session {
+	s := e.lookUp(x, id)
+	if s != nil && !s.enter() {
+		x.refuse(http.StatusNotFound, id, errNoSession)
+		return nil
+	}
+	return s
+}
+
+// lookUp finds the session that a request belongs to. If it returns nil, the
+// request was answered.
+func (e *Endpoint) lookUp(x *exchange, id jsonrpc.ID) *session {
 	ids := x.r.Header[headerSession]
 	if len(ids) != 1 {
 		way := "send initialize to open one"
@@ -297,13 +308,12 @@ func (e *Endpoint) session(x *exchange, id jsonrpc.ID) *session {
 		return nil
 	}
 	s := e.sessions.find(ids[0], ownerOf(x.principal))
-	if s == nil || !s.enter() {
+	if s == nil {
 		x.refuse(http.StatusNotFound, id, errNoSession)
 		return nil
 	}
 	if s.rev.VersionHeader {
 		if err := e.checkVersion(x.r.Header); err != nil {
-			s.leave()
 			x.refuse(http.StatusBadRequest, id, err)
 			return nil
 		}

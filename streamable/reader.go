@@ -58,20 +58,6 @@ func (rd *reader) missedLocked() bool {
 	return rd.feed == nil && rd.ready && rd.x.r.Context().Err() != nil
 }
 
-// claim reports whether the answer to the one request of a POST is all there is to
-// say. Then the caller writes it, and the stream is over.
-func (rd *reader) claim() bool {
-	st := rd.st
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if rd.working || !rd.ready || st.spoke || st.closed || st.waiting != 1 || len(st.pending) > 0 {
-		return false
-	}
-	st.waiting, st.closed = 0, true
-	rd.ready, rd.through = false, true
-	return true
-}
-
 // conclude returns when a POST is answered whose calls are over.
 func (rd *reader) conclude() {
 	st := rd.st

@@ -27,7 +27,8 @@ type session struct {
 	rev   *revision.Revision // what initialize agreed on
 
 	mu       sync.Mutex
-	used     time.Time // when the last request was over
+	used     time.Time // when it was last seen to be in use
+	touched  bool      // a request was over since then
 	ready    bool      // the client confirmed initialize
 	over     bool
 	requests int                      // HTTP requests being served
@@ -47,10 +48,15 @@ type shelf struct {
 // call is a request of the client while it is in flight.
 type call struct {
 	s    *session
-	st   *stream
+	x    *exchange // the POST that it came with
 	in   *lifecycle.Incoming
 	key  jsonrpc.ID
 	life lifetime.Context // what the handler's context is
+
+	// st is where the call speaks, nil while there was nothing to say: most calls
+	// have no more than their answer. It is set while the call is in flight, under
+	// s.mu.
+	st *stream
 }
 
 // question is a request to the client that waits for its answer.
@@ -87,10 +93,13 @@ func (e *Endpoint) newSession(p *mcp.Principal) *session {
 }
 
 // idle reports whether nothing has happened in the session for so long that it
-// may go.
+// may go. Requests do not look at the clock: it is here that they are noticed.
 func (s *session) idle(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.touched {
+		s.used, s.touched = now, false
+	}
 	most := s.e.opts.SessionIdle
 	if !s.ready {
 		most = min(most, halfOpen)
@@ -113,8 +122,12 @@ func (s *session) enter() bool {
 func (s *session) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.leaveLocked()
+}
+
+func (s *session) leaveLocked() {
 	s.requests--
-	s.used = time.Now()
+	s.touched = true
 }
 
 // end cancels what is in flight and closes all streams. The session must be out
@@ -124,6 +137,9 @@ func (s *session) end() {
 	if s.over {
 		s.mu.Unlock()
 		return
+	}
+	for _, c := range s.calls {
+		c.streamLocked()
 	}
 	calls, asked, streams := s.calls, s.asked, s.shelf.byNo
 	s.over, s.calls, s.asked, s.shelf = true, nil, nil, shelf{last: s.shelf.last}
@@ -145,22 +161,44 @@ func (s *session) end() {
 	}
 }
 
-// begin lets a request, c.in, into flight. It is up to the caller to run it, with
-// the context, which ends when the call is cancelled but not when the connection
-// breaks.
-func (s *session) begin(c *call, st *stream, x *exchange) (context.Context, error) {
-	c.s, c.st, c.key = s, st, c.in.ID.Key()
-	c.in.Notify, c.in.Ask = c.tell, c.ask
-	if s.rev.EarlyClose {
-		c.in.Hangup = st.release
-	}
-	c.life.Values = context.WithoutCancel(x.r.Context())
-	return &c.life, s.admit(c)
-}
-
-func (s *session) admit(c *call) error {
+// begin lets a request, c.in, into flight, and enters the POST that has nothing
+// else. It is up to the caller to run it.
+func (s *session) begin(c *call, x *exchange) error {
+	c.init(s, x)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.admitLocked(c); err != nil {
+		return err
+	}
+	s.requests++
+	if s.e.opts.AlwaysStream && s.rev.Resume {
+		c.streamLocked()
+	}
+	return nil
+}
+
+// join lets a request, c.in, into flight that is part of a batch.
+func (s *session) join(c *call, st *stream) error {
+	c.init(s, st.post.x)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.admitLocked(c); err != nil {
+		return err
+	}
+	c.st = st
+	st.expect()
+	return nil
+}
+
+// init prepares a call, whose context is of the request but does not end when the
+// connection breaks.
+func (c *call) init(s *session, x *exchange) {
+	c.s, c.x, c.key = s, x, c.in.ID.Key()
+	c.in.Notify, c.in.Ask = c.tell, c
+	c.life.Values = x.r.Context()
+}
+
+func (s *session) admitLocked(c *call) error {
 	switch {
 	case s.over:
 		return errNoSession
@@ -173,12 +211,12 @@ func (s *session) admit(c *call) error {
 		s.calls = make(map[jsonrpc.ID]*call)
 	}
 	s.calls[c.key] = c
-	c.st.expect()
 	return nil
 }
 
 // retire takes a call out of flight and reports whether it may be answered: true
-// once, and never after it was cancelled.
+// once, and never after it was cancelled. If the answer is all there is to say,
+// so that c.st is nil and stays so, the POST leaves as well.
 func (s *session) retire(c *call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,21 +224,33 @@ func (s *session) retire(c *call) bool {
 		return false
 	}
 	delete(s.calls, c.key)
+	if c.st == nil {
+		s.leaveLocked()
+	}
 	return true
 }
 
+// serve answers the one call of a POST.
+func (c *call) serve() {
+	c.run()
+	if c.st != nil {
+		c.st.post.conclude()
+		c.s.leave()
+	}
+}
+
 // run answers a call.
-func (c *call) run(ctx context.Context) {
+func (c *call) run() {
 	defer c.life.Cancel()
-	result, err := c.s.e.guarded(ctx, c.in, c.s.door)
+	result, err := c.s.e.guarded(&c.life, c.in, c.s.door)
 	if !c.s.retire(c) {
 		return
 	}
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
 	*buf, _ = c.s.e.appendAnswer((*buf)[:0], c.in, result, err)
-	if !c.st.batch && c.st.post.claim() {
-		c.st.post.x.json(http.StatusOK, *buf)
+	if c.st == nil {
+		c.x.json(http.StatusOK, *buf)
 		return
 	}
 	c.st.answer(bytes.Clone(*buf))
@@ -217,8 +267,12 @@ func (s *session) cancel(params []byte) {
 	}
 	s.mu.Lock()
 	c := s.calls[id.Key()]
+	if c != nil {
+		c.streamLocked() // which answers while the call may run on
+		delete(s.calls, c.key)
+	}
 	s.mu.Unlock()
-	if c != nil && s.retire(c) {
+	if c != nil {
 		c.life.Cancel()
 		c.st.answer(nil)
 	}

@@ -23,7 +23,6 @@ type stream struct {
 	no    uint64 // within the session; 0 for what belongs to no POST
 	batch bool   // the POST's answers are an array
 	post  reader // the POST itself
-	call  call   // of the POST, unless it is a batch
 
 	mu      sync.Mutex
 	seq     uint64        // of the newest message

@@ -37,14 +37,41 @@ func (c *call) tell(ctx context.Context, method string, params any) error {
 	if *buf, err = jsonrpc.AppendRequest((*buf)[:0], jsonrpc.ID{}, method, params); err != nil {
 		return err
 	}
-	if err := c.st.await(ctx); err != nil {
+	st := c.stream()
+	if st == nil {
+		return context.Canceled
+	}
+	if err := st.await(ctx); err != nil {
 		return err
 	}
 	if !c.inFlight() {
 		return context.Canceled
 	}
-	c.st.say(bytes.Clone(*buf), false) // if nobody listens, the call goes on none the less
+	st.say(bytes.Clone(*buf), false) // if nobody listens, the call goes on none the less
 	return nil
+}
+
+// stream returns where the call speaks. It is nil if the call has been answered
+// without a word before.
+func (c *call) stream() *stream {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	return c.streamLocked()
+}
+
+func (c *call) streamLocked() *stream {
+	if c.st == nil && c.s.calls[c.key] == c {
+		c.st = c.s.newStreamLocked(c.x)
+		c.st.expect()
+	}
+	return c.st
+}
+
+// Hangup lets go of the connection; the client will come back.
+func (c *call) Hangup() {
+	if st := c.stream(); st != nil {
+		st.release()
+	}
 }
 
 func (c *call) inFlight() bool {
@@ -53,14 +80,19 @@ func (c *call) inFlight() bool {
 	return c.s.calls[c.key] == c
 }
 
-// ask sends a request to the client and waits for the POST that answers it.
-func (c *call) ask(ctx context.Context, method string, params any, result *jsontext.Value) error {
-	s, st := c.s, c.st
+// Ask sends a request to the client and waits for the POST that answers it.
+func (c *call) Ask(ctx context.Context, method string, params any, result *jsontext.Value) error {
+	s := c.s
 	q := &question{done: make(chan struct{})}
 	s.mu.Lock()
-	if s.over {
+	st := c.streamLocked()
+	switch {
+	case s.over:
 		s.mu.Unlock()
 		return errSessionOver
+	case st == nil:
+		s.mu.Unlock()
+		return errClientGone
 	}
 	s.lastAsk++
 	id := jsonrpc.IntID(s.lastAsk)
@@ -122,17 +154,25 @@ func (s *session) resolve(m *jsonrpc.Message) {
 	close(q.done)
 }
 
-// newStream returns the stream of a POST with requests, with the POST as its
-// reader. That of a batch must be told when it is ready.
-func (s *session) newStream(x *exchange, batch bool) *stream {
-	st := &stream{s: s, batch: batch}
+// newStreamLocked returns the stream of a POST with a request, with the POST as
+// its reader.
+func (s *session) newStreamLocked(x *exchange) *stream {
+	st := &stream{s: s}
 	st.post.init(st, x)
-	st.post.ready = !batch
+	st.post.ready = true
 	st.reader = &st.post
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.shelf.last++
 	st.no, st.spoke = s.shelf.last, s.e.opts.AlwaysStream && s.rev.Resume
+	return st
+}
+
+// newBatch returns the stream of a POST with several requests. Its reader must be
+// told when it is ready.
+func (s *session) newBatch(x *exchange) *stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.newStreamLocked(x)
+	st.batch, st.post.ready = true, false
 	return st
 }
 

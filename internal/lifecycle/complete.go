@@ -17,7 +17,7 @@ func (d *Stateless) shape(ctx context.Context, in *Incoming, result any) (any, e
 	self, hints := d.identity(ctx), needsHints(in.Method)
 	memo, ok := result.(*mcp.Memo)
 	if !ok {
-		done := &in.space().done
+		done := &in.notes.done
 		*done = completed{d.withVersions(result), self, hints}
 		return done, nil
 	}

@@ -17,7 +17,6 @@ type Conn struct {
 	handshake *Handshake
 	stateless *Stateless
 	principal *mcp.Principal
-	ask       func(ctx context.Context, method string, params any, result *jsontext.Value) error
 
 	mu   sync.Mutex
 	held map[*peer.Request]*Held // open subscriptions
@@ -46,9 +45,6 @@ func Serve(ctx context.Context, t peer.Transport, h mcp.Handler, opts *ConnOptio
 	peerOpts.Batches = c.batches
 	peerOpts.OnEnd = c.end
 	c.peer = peer.New(t, c, &peerOpts)
-	c.ask = func(ctx context.Context, method string, params any, result *jsontext.Value) error {
-		return c.peer.Call(ctx, method, params, result)
-	}
 	c.handshake = NewHandshake(context.WithoutCancel(ctx), h, c.peer.Notify, &full)
 	err := c.peer.Run(ctx)
 	c.handshake.Close()
@@ -64,11 +60,15 @@ func (c *Conn) batches() bool {
 // kind reads what doors will look at, and tells tools apart: each takes its own
 // time.
 func (c *Conn) kind(r *peer.Request, members []jsonrpc.Member) []byte {
-	in := &Received{Incoming: Incoming{ID: r.ID, Method: r.Method, Params: r.Params, Principal: c.principal, Notify: r.Notify}}
-	in.Read(members)
+	in := &struct { // one allocation for the two
+		Received
+		notes Notes
+	}{}
+	in.Incoming = Incoming{ID: r.ID, Method: r.Method, Params: r.Params, Principal: c.principal, Notify: r.Notify}
+	in.Read(members, &in.notes)
 	r.Note = &in.Incoming
 	if r.Method == mcp.MethodCallTool {
-		return in.parts.name
+		return in.notes.fields.name
 	}
 	return nil
 }
@@ -79,8 +79,13 @@ func (c *Conn) Answer(ctx context.Context, r *peer.Request) (any, error) {
 	if c.isStateless(in) {
 		return c.hold(ctx, r, in)
 	}
-	in.Ask = c.ask
+	in.Ask = c
 	return c.handshake.Answer(ctx, in)
+}
+
+// Ask puts a question to the client.
+func (c *Conn) Ask(ctx context.Context, method string, params any, result *jsontext.Value) error {
+	return c.peer.Call(ctx, method, params, result)
 }
 
 // isStateless reports whether a request is of the stateless era, or of neither

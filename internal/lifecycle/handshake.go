@@ -151,16 +151,21 @@ func (d *Handshake) call(in *Incoming) (*mcp.Call, *revision.Revision, error) {
 	if opensSession(in.Method) && d.state != operating {
 		return nil, nil, d.tooSoonLocked(in.Method)
 	}
-	call := &in.space().call
+	call := in.place()
 	*call = mcp.Call{
 		Method: in.Method, Params: in.Params, Long: f.long, Client: d.client, Principal: in.Principal,
-		ProgressToken: f.progressToken, LogLevel: d.logLevel, Meta: f.meta, Hangup: in.Hangup,
+		ProgressToken: f.progressToken, LogLevel: d.logLevel, Meta: f.meta,
 	}
 	rev := d.rev
 	if d.state == created { // a custom method, from a client that never introduced itself
 		call.Client, rev = &mcp.Client{}, revision.NewestHandshake()
 	}
 	call.Notify = olderNotify(rev, in.Notify)
+	if rev.EarlyClose {
+		if line, ok := in.Ask.(Hanger); ok {
+			call.Hangup = line.Hangup
+		}
+	}
 	return call, rev, nil
 }
 

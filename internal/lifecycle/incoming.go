@@ -22,28 +22,30 @@ type Incoming struct {
 
 	// Notify sends a notification that belongs to this request.
 	Notify func(ctx context.Context, method string, params any) error
-	// Ask sends a request to the client and waits for its result. Nil: there is
-	// no way to. Only the handshake era uses it.
-	Ask func(ctx context.Context, method string, params any, result *jsontext.Value) error
-	// Hangup closes the connection before the result is there; the client will
-	// come back for it. Nil: there is no way to.
-	Hangup func()
+	// Ask is who puts questions to the client. Nil: there is no way to. Only the
+	// handshake era uses it.
+	Ask Asker
 
-	parts *fields // of Params; nil until they were read
-	room  *room   // for what doors make of the request; nil: they find their own
+	notes *Notes    // nil until Params were read
+	call  *mcp.Call // room for the one that a door makes; nil: it finds its own
 }
 
-// room is for what every request needs once, so that it is allocated together.
-type room struct {
-	call mcp.Call
-	done completed
+// Asker sends requests to the client. It may be a [Hanger].
+type Asker interface {
+	// Ask waits for the result.
+	Ask(ctx context.Context, method string, params any, result *jsontext.Value) error
 }
 
-func (in *Incoming) space() *room {
-	if in.room == nil {
-		in.room = new(room)
+// Hanger can close the connection before the result is there. In the revisions that
+// have that, the client will come back for it.
+type Hanger interface{ Hangup() }
+
+// place returns where a door puts its Call.
+func (in *Incoming) place() *mcp.Call {
+	if in.call == nil {
+		in.call = new(mcp.Call)
 	}
-	return in.room
+	return in.call
 }
 
 // Held is the result of a request that stays open: a subscription. The transport
@@ -105,11 +107,11 @@ type fields struct {
 
 // fields returns them. They are read once.
 func (in *Incoming) fields() *fields {
-	if in.parts == nil {
-		in.parts = new(fields)
-		in.parts.read(in.Params)
+	if in.notes == nil {
+		in.notes = new(Notes)
+		in.notes.fields.read(in.Params)
 	}
-	return in.parts
+	return &in.notes.fields
 }
 
 // read finds them in a walk over params.

@@ -1,24 +1,34 @@
 package lifecycle
 
-import "github.com/bossman-mcp/bossman/jsonrpc"
+import (
+	"github.com/bossman-mcp/bossman/jsonrpc"
+	"github.com/bossman-mcp/bossman/mcp"
+)
 
-// Received is a request with room for what doors make of it, so that all of that
-// is allocated together.
+// Received is a request with room for the Call that a door makes of it, so that
+// both are allocated together.
 type Received struct {
 	Incoming
-	parts fields
-	room  room
+	call mcp.Call
 }
 
-// Read finds in the params what doors will look at: among members, if those are
-// known from the first look at the message, else by a walk.
-func (in *Received) Read(members []jsonrpc.Member) {
+// Notes are what doors note down of a request. A handler gets none of it, so they
+// can be used for another request once the first is answered.
+type Notes struct {
+	fields fields
+	done   completed
+}
+
+// Read finds in the params what doors will look at, and notes it down in empty
+// notes: among members, if those are known from the first look at the message,
+// else by a walk.
+func (in *Received) Read(members []jsonrpc.Member, notes *Notes) {
 	if members != nil {
-		in.parts.pick(members)
+		notes.fields.pick(members)
 	} else {
-		in.parts.read(in.Params)
+		notes.fields.read(in.Params)
 	}
-	in.Incoming.parts, in.Incoming.room = &in.parts, &in.room
+	in.notes, in.Incoming.call = notes, &in.call
 }
 
 // IsStateless reports whether the request describes itself, as those of the

@@ -33,7 +33,7 @@ func (d *Handshake) rounds(ctx context.Context, in *Incoming, rev *revision.Revi
 		}
 		for _, question := range wanted {
 			var answer jsontext.Value
-			if err := in.Ask(ctx, question.Method, shapeQuestion(rev, question), &answer); err != nil {
+			if err := in.Ask.Ask(ctx, question.Method, shapeQuestion(rev, question), &answer); err != nil {
 				return nil, refused(question.Method, err)
 			}
 			if call.Input.Answers == nil {

@@ -35,13 +35,17 @@ func chain(runs *int, keys ...string) mcp.Handler {
 func session(ask func(method string, params any) (string, error)) *Incoming {
 	in := &Incoming{ID: jsonrpc.IntID(1), Method: "tools/call", Params: jsontext.Value(`{"name":"x"}`)}
 	if ask != nil {
-		in.Ask = func(_ context.Context, method string, params any, result *jsontext.Value) error {
-			text, err := ask(method, params)
-			*result = jsontext.Value(text)
-			return err
-		}
+		in.Ask = answers(ask)
 	}
 	return in
+}
+
+type answers func(method string, params any) (string, error)
+
+func (ask answers) Ask(_ context.Context, method string, params any, result *jsontext.Value) error {
+	text, err := ask(method, params)
+	*result = jsontext.Value(text)
+	return err
 }
 
 func TestRoundsOfASessionAreBounded(t *testing.T) {

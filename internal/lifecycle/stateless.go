@@ -121,7 +121,7 @@ func (d *Stateless) call(in *Incoming, f *fields) (*mcp.Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	call := &in.space().call
+	call := in.place()
 	*call = mcp.Call{
 		Method: in.Method, Params: in.Params, Long: f.long, Client: client, Principal: in.Principal,
 		ProgressToken: f.progressToken, Meta: f.meta, Notify: in.Notify,

@@ -12,8 +12,8 @@ import (
 // parent: whoever has a table of requests ends those in it, so that no chain of
 // contexts has to be kept.
 type Context struct {
-	// Values is the context whose values count. It must be one that is never done,
-	// and be set before anything else is called.
+	// Values is the context whose values count; when it ends does not matter. It
+	// must be set before anything else is called.
 	Values context.Context
 
 	mu    sync.Mutex
@@ -25,8 +25,9 @@ type Context struct {
 // Deadline returns that there is none: a requester who is tired says so.
 func (l *Context) Deadline() (time.Time, bool) { return time.Time{}, false }
 
-// Value returns one of those of Values.
-func (l *Context) Value(key any) any { return l.Values.Value(key) }
+// Value returns one of those of Values, but not what package context keeps there
+// to know of its end.
+func (l *Context) Value(key any) any { return Uncancelled(l.Values).Value(key) }
 
 // Err returns context.Canceled once it is over.
 func (l *Context) Err() error {
@@ -94,7 +95,7 @@ func (l *Context) Cancel() {
 // Uncancelled returns ctx for its values only: it is never done.
 func Uncancelled(ctx context.Context) context.Context {
 	if l, ok := ctx.(*Context); ok {
-		return l.Values
+		ctx = l.Values
 	}
 	if ctx.Done() == nil {
 		return ctx
