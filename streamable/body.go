@@ -43,7 +43,6 @@ func (x *exchange) body() ([]byte, bool) {
 	case err != io.EOF:
 		return nil, x.badBody(err)
 	}
-	x.unhurried()
 	return body, true
 }
 
@@ -83,15 +82,17 @@ func (x *exchange) largeBody(most int64) ([]byte, error) {
 }
 
 // hurry gives the body until the timeout from now on, unless the server is as
-// strict by itself.
+// strict by itself. Net/http lifts either deadline once it has read the body: from
+// there on it waits for the client to hang up.
 func (x *exchange) hurry() {
-	if x.server == nil || x.server.ReadTimeout <= 0 || x.server.ReadTimeout > x.e.opts.BodyTimeout {
+	server, ok := x.r.Context().Value(http.ServerContextKey).(*http.Server)
+	if !ok || server.ReadTimeout <= 0 || server.ReadTimeout > x.e.opts.BodyTimeout {
 		_ = x.control.SetReadDeadline(time.Now().Add(x.e.opts.BodyTimeout))
 	}
 }
 
-// unhurried lifts the deadline for reading. A server's read timeout would
-// otherwise end the request's context while it is being served.
+// unhurried lifts the deadline for reading of a request whose body nobody reads. A
+// server's read timeout would otherwise end its context while it is being served.
 func (x *exchange) unhurried() { _ = x.control.SetReadDeadline(time.Time{}) }
 
 // badBody answers for a body that did not arrive. It returns false.
@@ -116,6 +117,9 @@ func isJSON(h http.Header) bool {
 	if len(types) != 1 || len(h["Content-Encoding"]) > 0 {
 		return false
 	}
+	if types[0] == "application/json" {
+		return true
+	}
 	essence, params, _ := strings.Cut(types[0], ";")
 	if !strings.EqualFold(strings.TrimSpace(essence), "application/json") {
 		return false
@@ -129,6 +133,15 @@ func isJSON(h http.Header) bool {
 		}
 	}
 	return true
+}
+
+// acceptsBoth reports whether the client takes JSON and event streams.
+func acceptsBoth(h http.Header) bool {
+	lists := h["Accept"]
+	if len(lists) == 1 && lists[0] == "application/json, text/event-stream" { // as most write it
+		return true
+	}
+	return accepts(h, "application/json") && accepts(h, "text/event-stream")
 }
 
 // accepts reports whether the client takes answers of a type, such as

@@ -17,7 +17,6 @@ type exchange struct {
 	e         *Endpoint
 	w         http.ResponseWriter
 	r         *http.Request
-	server    *http.Server // nil where it is not known
 	control   http.ResponseController
 	principal *mcp.Principal // nil where nobody checked
 	outlive   func() bool    // see lasting; nil for most
@@ -26,7 +25,6 @@ type exchange struct {
 	in     lifecycle.Received // the message, if it is a request
 	answer answer             // to a modern request
 	call   call               // what a request is in a session
-	length [1]string          // of the answer, for its header
 }
 
 // Header values that never change, so that answers can share them.
@@ -50,16 +48,27 @@ func putBuffer(buf *[]byte) {
 	}
 }
 
+// maxUnmeasured is how long an answer may be that net/http measures by itself,
+// which costs less than to tell it: as much as it holds back until the request's
+// goroutine is done.
+const maxUnmeasured = 2 << 10
+
 // json answers with one JSON text.
 func (x *exchange) json(status int, body []byte) {
-	h := x.w.Header()
-	h["Content-Type"] = typeJSON
-	x.length[0] = strconv.Itoa(len(body))
-	h["Content-Length"] = x.length[:]
+	x.w.Header()["Content-Type"] = typeJSON
+	if len(body) > maxUnmeasured || x.e.gate.isClosed() {
+		x.measure(body)
+	}
 	x.patience()
 	x.w.WriteHeader(status)
 	_, _ = x.w.Write(body)
 	x.end()
+}
+
+// measure says how long the answer will be, for one that may leave before the
+// request's goroutine is done.
+func (x *exchange) measure(body []byte) {
+	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 }
 
 // refuse answers with an error. A zero id says that it answers no request in
@@ -67,6 +76,7 @@ func (x *exchange) json(status int, body []byte) {
 func (x *exchange) refuse(status int, id jsonrpc.ID, err error) {
 	buf := buffers.Get().(*[]byte)
 	*buf = jsonrpc.AppendError((*buf)[:0], id, wireError(err))
+	x.measure(*buf)
 	x.json(status, *buf)
 	putBuffer(buf)
 }

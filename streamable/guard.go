@@ -155,6 +155,10 @@ func hostname(host string) string {
 }
 
 func isLoopback(name string) bool {
+	switch name {
+	case "localhost", "127.0.0.1", "::1":
+		return true
+	}
 	if strings.EqualFold(name, "localhost") {
 		return true
 	}

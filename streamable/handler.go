@@ -80,15 +80,12 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *Endpoint) exchange(w http.ResponseWriter, r *http.Request) *exchange {
-	server, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
-	return &exchange{
-		e: e, w: w, r: r, server: server, control: *http.NewResponseController(w), principal: mcp.PrincipalFrom(r.Context()),
-	}
+	return &exchange{e: e, w: w, r: r, control: *http.NewResponseController(w), principal: mcp.PrincipalFrom(r.Context())}
 }
 
 // post reads a message and forks, once, by the era it belongs to.
 func (e *Endpoint) post(x *exchange) {
-	if !accepts(x.r.Header, "application/json") || !accepts(x.r.Header, "text/event-stream") {
+	if !acceptsBoth(x.r.Header) {
 		x.refuse(http.StatusNotAcceptable, jsonrpc.ID{}, jsonrpc.InvalidRequest("Accept must list application/json and text/event-stream"))
 		return
 	}

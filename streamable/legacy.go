@@ -312,7 +312,7 @@ func (e *Endpoint) lookUp(x *exchange, id jsonrpc.ID) *session {
 		x.refuse(http.StatusNotFound, id, errNoSession)
 		return nil
 	}
-	if s.rev.VersionHeader {
+	if versions := x.r.Header[headerVersion]; s.rev.VersionHeader && (len(versions) != 1 || versions[0] != s.rev.Name) {
 		if err := e.checkVersion(x.r.Header); err != nil {
 			x.refuse(http.StatusBadRequest, id, err)
 			return nil

@@ -234,6 +234,7 @@ func (rd *reader) answer(events []event) {
 	case len(events) == 0:
 		rd.x.status(http.StatusAccepted)
 	case !rd.st.batch:
+		rd.x.measure(events[0].text)
 		rd.x.json(http.StatusOK, events[0].text)
 	default:
 		body := []byte{'['}
@@ -243,7 +244,9 @@ func (rd *reader) answer(events []event) {
 			}
 			body = append(body, e.text...)
 		}
-		rd.x.json(http.StatusOK, append(body, ']'))
+		body = append(body, ']')
+		rd.x.measure(body)
+		rd.x.json(http.StatusOK, body)
 	}
 	rd.x.flush() // the request's goroutine may be busy for long
 	rd.rest(true)
