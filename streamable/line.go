@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/bossman-mcp/bossman/internal/deadline"
 )
 
 // line is a connection that was taken over from net/http in the midst of an
@@ -54,6 +56,7 @@ func (f *feed) takeOver(endless bool, end func(closing bool)) bool {
 	if err != nil {
 		return false
 	}
+	conn = deadline.Release(conn)
 	if f.x.outlive != nil {
 		f.x.outlive()
 	}

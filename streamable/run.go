@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"github.com/bossman-mcp/bossman/internal/deadline"
 )
 
 // shutdownTime is how long calls may take to end once a server was told to stop.
@@ -22,10 +24,15 @@ const shutdownTime = 10 * time.Second
 // as hijacked, and middleware sees their requests end. Streams of HTTP/1.0 or
 // behind a ResponseWriter that is not srv's own stay where they are.
 //
+// Deadlines of connections are kept in a way that costs nothing to move them, since
+// net/http does that several times a request. So srv's hooks see connections that
+// wrap those of l.
+//
 // After many streams have ended, Run gives their memory back to the
 // system, which Go by itself does late, or never while a server is idle.
 func Run(ctx context.Context, l net.Listener, srv *http.Server, e *Endpoint) error {
 	e.lines.allowed.Store(true)
+	l = deadline.Listener{Listener: l}
 	failed := make(chan error, 1)
 	go func() { // ends when srv is shut down, below
 		if srv.TLSConfig != nil {
