@@ -148,10 +148,20 @@ func hostname(host string) string {
 			return ""
 		}
 	}
-	if hasPort && strings.Trim(port, "0123456789") != "" {
+	if hasPort && !isNumber(port) {
 		return ""
 	}
 	return name
+}
+
+// isNumber reports whether there are only digits in text.
+func isNumber(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 func isLoopback(name string) bool {

@@ -77,7 +77,9 @@ func (c *Checker) Forget() {
 
 func (c *Checker) check(data []byte, maxDepth, deep int) error {
 	c.Forget()
-	*c = Checker{data: data, maxDepth: maxDepth, deep: deep, names: c.names[:0], parts: c.parts}
+	c.data, c.pos, c.what = data, 0, ""
+	c.maxDepth, c.deep = maxDepth, deep
+	c.names, c.more = c.names[:0], false
 	err := c.whole()
 	c.data = nil
 	return err
