@@ -1,6 +1,10 @@
 package jsonscan
 
-import "math/bits"
+import (
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+)
 
 // Long text is looked at in blocks of 64 bytes. What is special in a block is found
 // for all of it at once, as the bits of a word, so that nothing waits for what came
@@ -9,33 +13,60 @@ import "math/bits"
 // longText is how long a text is before that pays.
 const longText = 64
 
-// passOver steps over what is plain in data from i on, and over pairs of special
-// bytes; escaped says that one was an escape. It stops at the first other special
-// byte, or at a pair near the end.
+// passOver steps over text in a string from i on; escaped says that there were
+// escapes. It stops at what ends the string or cannot stand there, or at something
+// special near the end of data.
 func passOver(data []byte, i int) (end int, escaped bool) {
-	slashes := byte(0)
+	seen := byte(0)
 	for len(data)-i > 64 {
 		b := data[i : i+65]
-		at := 0
-		for marks := specials(b); marks != 0; marks &^= 3 << at {
-			at = bits.TrailingZeros64(marks) & 63
-			pair := pairFirst[b[at]] & pairSecond[b[at+1]]
-			if pair == 0 {
-				return i + at, slashes&escapePair != 0
+		end := 0 // of the last that is special
+		for marks := specials(b); marks != 0; {
+			at := bits.TrailingZeros64(marks) & 63
+			if pair := pairFirst[b[at]] & pairSecond[b[at+1]]; pair != 0 {
+				seen |= pair
+				end = at + 2
+				marks &^= 3 << at
+				continue
 			}
-			slashes |= pair
+			size, kind := longSize(data[i+at:])
+			if size == 0 {
+				return i + at, seen&escapePair != 0
+			}
+			seen |= kind
+			end = at + size
+			marks &^= (1<<size - 1) << at
 		}
-		i += max(64, at+2)
+		i += max(64, end)
 	}
-	return i + plainRun(data[i:]), slashes&escapePair != 0
+	return i + plainRun(data[i:]), seen&escapePair != 0
 }
 
-// blockRoom is more than a block becomes, with what putBlocks writes behind it.
-const blockRoom = 4 * 64
+// longSize returns how long the letters, or the escape, at the start of text are, and
+// which of them it is, where pairs are not: 0 if it is neither.
+func longSize(text []byte) (size int, kind byte) {
+	if text[0] != '\\' {
+		return foreignBytes(text), letterPair
+	}
+	r, ok := hex4(text)
+	if !ok {
+		return 0, 0
+	}
+	if !utf16.IsSurrogate(r) {
+		return 6, escapePair
+	}
+	low, _ := hex4(text[6:])
+	if utf16.DecodeRune(r, low) == utf8.RuneError {
+		return 0, 0
+	}
+	return 12, escapePair
+}
+
+// blockRoom is more than a block becomes, with what is written behind it.
+const blockRoom = 8 * 64
 
 // putBlocks writes blocks of s to dst as they are in JSON. It stops when s has fewer
-// than two, when dst has no room for one and for what follows, or at a special byte
-// that is neither written with a short escape nor the first of a letter of two.
+// than two, when dst has no room for one and for what follows, or at what is no UTF-8.
 func putBlocks(dst []byte, s string) (p progress) {
 	for len(s)-p.read >= 2*64 && len(dst)-p.wrote >= len(s)-p.read+blockRoom {
 		b, out := s[p.read:p.read+2*64], dst[p.wrote:p.wrote+blockRoom]
@@ -43,19 +74,32 @@ func putBlocks(dst []byte, s string) (p progress) {
 		end, more := 64, 0 // of what is read, and how much longer it has become
 		for marks := specials(b); marks != 0; {
 			at := bits.TrailingZeros64(marks) & 63
-			if w := &written[b[at]]; w.first == '\\' { // which moves what follows
-				copy(out[at+more+2:at+more+2+64], b[at+1:at+1+64])
-				out[at+more], out[at+more+1] = '\\', w.second
-				more++
+			to := at + more
+			if b[at] < utf8.RuneSelf { // an escape: what follows moves
+				size := putEscape(out[to:], b[at])
+				copy(out[to+size:to+size+64], b[at+1:at+1+64])
+				more += size - 1
 				marks &= marks - 1
 				continue
 			}
-			if pairFirst[b[at]]&pairSecond[b[at+1]] == 0 {
-				return progress{p.read + at, p.wrote + at + more}
+			if pairFirst[b[at]]&pairSecond[b[at+1]] != 0 {
+				out[to+1] = b[at+1] // it may stand behind the block
+				end = max(end, at+2)
+				marks &^= 3 << at
+				continue
 			}
-			out[at+more+1] = b[at+1] // it may stand behind the block
-			end = max(end, at+2)
-			marks &^= 3 << at
+			r, size := utf8.DecodeRuneInString(b[at:])
+			if r == utf8.RuneError && size == 1 {
+				return progress{p.read + at, p.wrote + to}
+			}
+			if b[at+size] >= 0xe0 { // more of them follow
+				size += foreignText(b[at+size:])
+			}
+			if at+size > 64 {
+				copy(out[to:], b[at:at+size])
+				end = at + size
+			}
+			marks &^= (1<<size - 1) << at
 		}
 		p.read, p.wrote = p.read+end, p.wrote+end+more
 	}
@@ -63,11 +107,10 @@ func putBlocks(dst []byte, s string) (p progress) {
 }
 
 // blockAhead is how much text a block needs in takeBlocks: another, and an escape.
-const blockAhead = 2*64 + 2
+const blockAhead = 2*64 + 12
 
 // takeBlocks writes blocks of JSON text to dst with their escapes resolved. It stops
-// when text has less than blockAhead, when dst has less than blockRoom, or at an
-// escape that is none of the short ones.
+// when text has less than blockAhead, or dst less than blockRoom.
 func takeBlocks(dst, text []byte) (p progress) {
 	for len(text)-p.read >= blockAhead && len(dst)-p.wrote >= blockRoom {
 		b, out := text[p.read:p.read+blockAhead], dst[p.wrote:p.wrote+blockRoom]
@@ -75,15 +118,20 @@ func takeBlocks(dst, text []byte) (p progress) {
 		end, less := 64, 0 // of what is read, and how much shorter it has become
 		for marks := slashes(b); marks != 0; {
 			at := bits.TrailingZeros64(marks) & 63
-			r := unescape[b[at+1]]
-			if r == 0 {
-				return progress{p.read + at, p.wrote + at - less}
+			if r := unescape[b[at+1]]; r != 0 {
+				out[at-less] = r
+				less++
+				copy64(out[at+2-less:], b[at+2:])
+				end = max(end, at+2)
+				marks &^= 3 << at
+				continue
 			}
-			out[at-less] = r // and what follows moves
-			less++
-			copy64(out[at+2-less:], b[at+2:])
-			end = max(end, at+2)
-			marks &^= 3 << at
+			r, rest := unescapeFirst(b[at:])
+			to := at - less + utf8.EncodeRune(out[at-less:], r)
+			next := len(b) - len(rest)
+			copy64(out[to:], rest)
+			end, less = max(end, next), next-to
+			marks &^= (1<<(next-at) - 1) << at
 		}
 		p.read, p.wrote = p.read+end, p.wrote+end-less
 	}

@@ -90,17 +90,23 @@ type progress struct{ read, wrote int }
 // putOther writes to dst, which is long enough, what becomes of the special bytes at
 // the start of s. It is not ok if they are not UTF-8.
 func putOther(dst []byte, s string) (_ progress, ok bool) {
-	const hex = "0123456789abcdef"
 	switch b := s[0]; {
 	case b >= utf8.RuneSelf:
 		if n := foreignText(s); n > 0 {
 			return progress{n, copy(dst, s[:n])}, true
 		}
 		return progress{1, copy(dst, "\ufffd")}, false
-	case written[b].first != 0: // the last byte
-		dst[0], dst[1] = '\\', written[b].second
-		return progress{1, 2}, true
 	default:
-		return progress{1, copy(dst, []byte{'\\', 'u', '0', '0', hex[b>>4], hex[b&15]})}, true
+		return progress{1, putEscape(dst, b)}, true
 	}
+}
+
+// putEscape writes the escape of a byte that needs one.
+func putEscape(dst []byte, b byte) int {
+	if w := &written[b]; w.first != 0 {
+		dst[0], dst[1] = w.first, w.second
+		return 2
+	}
+	const hex = "0123456789abcdef"
+	return copy(dst, []byte{'\\', 'u', '0', '0', hex[b>>4], hex[b&15]})
 }

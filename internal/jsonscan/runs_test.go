@@ -38,9 +38,9 @@ func TestNothingSpecialIsPassedOverInALongRun(t *testing.T) {
 	}
 }
 
-func TestWhatFollowsAPairInALongTextIsSeen(t *testing.T) {
+func TestWhatFollowsSomethingSpecialInALongTextIsSeen(t *testing.T) {
 	for at := range 200 {
-		for _, pair := range []string{`\n`, `\"`, `\\`, "é"} {
+		for _, pair := range []string{`\n`, `\"`, `\\`, "é", "“", "名前は", "😀", `\u00e9`, `\ud83d\ude00`} {
 			before := `"` + strings.Repeat("x", 64+at) + pair
 			for _, good := range []string{"", "y", "\u2028", `\u00e9`, `\"`, "é", "😀"} {
 				text := []byte(before + good + strings.Repeat("z", 150) + `"`)

@@ -41,20 +41,11 @@ func Unquote(raw []byte) string {
 // it, which it returns.
 func writeUnescaped(b *strings.Builder, text []byte) []byte {
 	var room [2 << 10]byte
-	n := 0
 	for len(text) >= blockAhead {
-		size := takeBlocks(room[n:], text)
-		n, text = n+size.wrote, text[size.read:]
-		if len(room)-n < blockRoom {
-			b.Write(room[:n])
-			n = 0
-		} else if len(text) >= blockAhead { // it stopped at an escape
-			var r rune
-			r, text = unescapeFirst(text)
-			n += utf8.EncodeRune(room[n:], r)
-		}
+		size := takeBlocks(room[:], text)
+		b.Write(room[:size.wrote])
+		text = text[size.read:]
 	}
-	b.Write(room[:n])
 	return text
 }
 
