@@ -68,6 +68,9 @@ var strangers = []struct {
 	{"schema", []string{"mcp/...", "jsonrpc/...", "net", "net/http/..."}, "schemas know nothing of MCP, and fetch nothing"},
 	{"mcp", []string{"os/...", "net/http/...", "jsonrpc/peer"}, "above the doors nobody knows a transport"},
 	{"server", []string{"os/...", "net/http/...", "jsonrpc/peer"}, "above the doors nobody knows a transport"},
+	{"stdio", []string{"net", "net/http/..."}, "a server on standard input and output is small, and starts in no time"},
+	{"internal/lifecycle", []string{"net", "net/http/..."}, "a server on standard input and output is small, and starts in no time"},
+	{"jsonrpc/peer", []string{"net", "net/http/..."}, "a server on standard input and output is small, and starts in no time"},
 }
 
 // sdk is the path of somebody else's MCP library: any module outside ours with
