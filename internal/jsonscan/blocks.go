@@ -20,12 +20,12 @@ func passOver(data []byte, i int) (end int, escaped bool) {
 	seen := byte(0)
 	for len(data)-i > 64 {
 		b := data[i : i+65]
-		end := 0 // of the last that is special
+		last := 0 // where what is special ended last
 		for marks := specials(b); marks != 0; {
 			at := bits.TrailingZeros64(marks) & 63
 			if pair := pairFirst[b[at]] & pairSecond[b[at+1]]; pair != 0 {
 				seen |= pair
-				end = at + 2
+				last = at + 2
 				marks &^= 3 << at
 				continue
 			}
@@ -34,10 +34,10 @@ func passOver(data []byte, i int) (end int, escaped bool) {
 				return i + at, seen&escapePair != 0
 			}
 			seen |= kind
-			end = at + size
+			last = at + size
 			marks &^= (1<<size - 1) << at
 		}
-		i += max(64, end)
+		i += max(64, last)
 	}
 	return i + plainRun(data[i:]), seen&escapePair != 0
 }
@@ -163,7 +163,7 @@ func specials[Text []byte | string](b Text) uint64 {
 // plain8 sets the top bit of each of eight bytes that is plain; other bits mean
 // nothing. Without their top bits the bytes can be added to without a carry, which
 // makes the first sum reach the top for all but control characters and the quote:
-// with the bit for 2 changed, that are those up to 32. The second sum does so for all
+// with the bit for 2 changed, those are the bytes up to 32. The second sum does so for all
 // but the backslash.
 func plain8(x uint64) uint64 {
 	low := x &^ tops
