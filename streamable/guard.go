@@ -105,6 +105,9 @@ func (g *guard) hostAllowed(r *http.Request) bool {
 		return true
 	}
 	name := hostname(r.Host)
+	if len(g.hosts) == 0 && isUsualLoopback(name) {
+		return true // wherever it came in
+	}
 	if len(g.hosts) > 0 && (g.hosts[strings.ToLower(name)] || g.hosts[strings.ToLower(r.Host)]) {
 		return true
 	}
@@ -165,15 +168,16 @@ func isNumber(text string) bool {
 }
 
 func isLoopback(name string) bool {
-	switch name {
-	case "localhost", "127.0.0.1", "::1":
-		return true
-	}
-	if strings.EqualFold(name, "localhost") {
+	if isUsualLoopback(name) || strings.EqualFold(name, "localhost") {
 		return true
 	}
 	addr, err := netip.ParseAddr(name)
 	return err == nil && addr.IsLoopback()
+}
+
+// isUsualLoopback is isLoopback for the names that most clients use.
+func isUsualLoopback(name string) bool {
+	return name == "localhost" || name == "127.0.0.1" || name == "::1"
 }
 
 // onLoopback reports whether the request came in on a loopback address.

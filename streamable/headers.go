@@ -36,10 +36,18 @@ func only(h http.Header, name string) (string, *jsonrpc.Error) {
 	case 0:
 		return "", mismatch("%s is missing", name)
 	case 1:
-		return strings.Trim(values[0], " \t"), nil
+		return trim(values[0]), nil
 	default:
 		return "", mismatch("%s is sent %d times", name, len(values))
 	}
+}
+
+// trim drops spaces and tabs around a value, of which net/http has left none.
+func trim(value string) string {
+	if value == "" || value[0] > ' ' && value[len(value)-1] > ' ' {
+		return value
+	}
+	return strings.Trim(value, " \t")
 }
 
 // checkHeaders compares the headers of a modern request with its body: what
