@@ -23,7 +23,8 @@ const MaxLine = 16 << 20
 // to its end. Empty lines are passed over. Close lets what was sent be written,
 // for as long as that moves and for a second at most, then closes r and w where
 // they can be closed; a read or write that this does not interrupt is left
-// behind.
+// behind. After a read of r that gave up, as one with a deadline does, the next
+// Receive goes on with the same line.
 //
 // Messages that are sent while another goroutine is writing leave together in
 // its next write, whose failure only later messages report.
@@ -42,7 +43,9 @@ type lines struct {
 	in  *bufio.Reader
 	max int
 
-	skip bool // the rest of a line that was too long comes next; the receiver's own
+	// The receiver's own.
+	skip  bool // the rest of a line that was too long comes next
+	begun begun
 
 	mu      sync.Mutex
 	pending []byte        // lines waiting for the writer, or for one if they are held back
@@ -54,6 +57,13 @@ type lines struct {
 	closed  bool          // Close was called: nothing is added to pending
 	err     error         // the first failed write, or ErrClosed: nothing is written any more
 	changed chan struct{} // closed at the next change of what is above; nil while nobody waits
+}
+
+// begun is what has come of a line whose end has not. A long line is gathered in
+// parts: growing one buffer would need the memory several times.
+type begun struct {
+	parts [][]byte
+	size  int
 }
 
 const (
@@ -102,38 +112,43 @@ func (l *lines) isClosed() bool {
 	return l.closed
 }
 
-// line reads up to the next line break, or to the end of input. A long line is
-// gathered in parts: growing one buffer would need the memory several times.
+// line reads up to the next line break, or to the end of input.
 func (l *lines) line() ([]byte, error) {
 	if l.skip {
 		if err := l.skipLine(); err != nil {
 			return nil, err
 		}
 	}
-	var parts [][]byte
-	size := 0
 	for {
 		part, err := l.in.ReadSlice('\n')
-		full := errors.Is(err, bufio.ErrBufferFull)
 		if err == nil {
 			part = part[:len(part)-1]
 		}
-		if size += len(part); size > l.max {
-			l.skip = err != nil
+		if l.begun.size += len(part); l.begun.size > l.max {
+			l.begun, l.skip = begun{}, err != nil
 			return nil, fmt.Errorf("%w: a line may have %d bytes", ErrTooLong, l.max)
 		}
-		switch {
-		case full:
-			parts = append(parts, bytes.Clone(part))
-		case err == nil || errors.Is(err, io.EOF) && size > 0:
-			if parts == nil {
-				return bytes.Clone(part), nil
-			}
-			return slices.Concat(append(parts, part)...), nil
-		default:
+		if err == nil || errors.Is(err, io.EOF) && l.begun.size > 0 {
+			return l.begun.end(part), nil
+		}
+		if len(part) > 0 {
+			l.begun.parts = append(l.begun.parts, bytes.Clone(part))
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
 			return nil, err
 		}
 	}
+}
+
+// end returns the line whose last part has come.
+func (b *begun) end(last []byte) (line []byte) {
+	if b.parts == nil {
+		line = bytes.Clone(last)
+	} else {
+		line = slices.Concat(append(b.parts, last)...)
+	}
+	*b = begun{}
+	return line
 }
 
 // skipLine reads to the end of a line that was too long.

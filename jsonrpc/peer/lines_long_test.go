@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -109,4 +110,43 @@ func TestWhatWasSentIsWrittenThoughALongMessageWaitsAtTheClose(t *testing.T) {
 		}
 		sending.Wait()
 	})
+}
+
+// hesitant gives up before each read that it makes, as a reader with a deadline
+// may.
+type hesitant struct {
+	io.Reader
+	gaveUp bool
+}
+
+func (h *hesitant) Read(p []byte) (int, error) {
+	if h.gaveUp = !h.gaveUp; h.gaveUp {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return h.Reader.Read(p[:min(len(p), 100)])
+}
+
+func TestAReadThatGaveUpLosesNothing(t *testing.T) {
+	const most = 200 << 10
+	long := strings.Repeat("x", most)
+	want := []string{"one", long, "too long", "two", "the last has no end"}
+	in := "one\r\n\n" + long + "\n" + long + long + "\n" + "two\n" + "the last has no end"
+	l := peer.Lines(&hesitant{Reader: strings.NewReader(in)}, io.Discard, most)
+	for {
+		line, err := l.Receive(t.Context())
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			continue
+		case errors.Is(err, peer.ErrTooLong):
+			line = []byte("too long")
+		case errors.Is(err, io.EOF) && len(want) == 0:
+			return
+		case err != nil:
+			t.Fatalf("%v, want %.40q", err, want)
+		}
+		if len(want) == 0 || string(line) != want[0] {
+			t.Fatalf("got %d bytes, %.40q, want %.40q", len(line), line, want)
+		}
+		want = want[1:]
+	}
 }
