@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,6 +59,13 @@ type waiter interface {
 	Waiting() (now bool, last time.Time)
 }
 
+// lender is a transport whose messages a caller can receive for itself: a child's.
+type lender interface {
+	Lend(on bool) bool
+	Ready() bool
+	ReceiveSoon(ctx context.Context) ([]byte, error)
+}
+
 // busy reports whether it is not the server that is waited for but we are, and
 // when that was so last.
 func (k *conn) busy() (now bool, last time.Time) {
@@ -79,6 +87,7 @@ func (k *conn) busy() (now bool, last time.Time) {
 // ends it: it may have been the answer that somebody waits for.
 type link struct {
 	peer.Transport
+	lender lender // the transport, if it is one
 
 	mu  sync.Mutex
 	why error
@@ -87,8 +96,13 @@ type link struct {
 // Receive is that of the transport.
 func (l *link) Receive(ctx context.Context) ([]byte, error) {
 	message, err := l.Transport.Receive(ctx)
+	return message, l.note(err)
+}
+
+// note remembers an error that is the end.
+func (l *link) note(err error) error {
 	if err == nil || isLostAnswer(err) {
-		return message, err
+		return err
 	}
 	if errors.Is(err, peer.ErrTooLong) {
 		err = fmt.Errorf("the server sent too much at once: %v", err) // not wrapped: it is the end
@@ -96,7 +110,22 @@ func (l *link) Receive(ctx context.Context) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.why = err
-	return message, err
+	return err
+}
+
+// Lend is that of a transport that has it; see package peer.
+func (l *link) Lend(on bool) bool { return l.lender != nil && l.lender.Lend(on) }
+
+// Ready is that of the transport.
+func (l *link) Ready() bool { return l.lender != nil && l.lender.Ready() }
+
+// ReceiveSoon is that of the transport.
+func (l *link) ReceiveSoon(ctx context.Context) ([]byte, error) {
+	message, err := l.lender.ReceiveSoon(ctx)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, err
+	}
+	return message, l.note(err)
 }
 
 // isLostAnswer reports whether an error costs one call only.
@@ -128,6 +157,7 @@ func (c *Client) dial(ctx context.Context) (*conn, error) {
 		lost: make(chan struct{}), ended: make(chan struct{}),
 		progress: make(map[int64]*progress), numbered: make(map[jsonrpc.ID]*listening),
 	}
+	k.link.lender, _ = t.(lender)
 	k.mirror, _ = t.(paramHeaders)
 	k.waiter, _ = t.(waiter)
 	k.peer = peer.New(k.link, k, &peer.Options{

@@ -24,6 +24,9 @@ import (
 // start a process.
 const asServer = "serve-as-adder"
 
+// andWait is the argument that gives such a server a tool that never returns.
+const andWait = "and-wait"
+
 func TestMain(m *testing.M) {
 	if slices.Contains(os.Args[1:], asServer) {
 		s := newAdder()
@@ -32,6 +35,12 @@ func TestMain(m *testing.M) {
 			os.Exit(3)
 			return "", nil
 		})
+		if slices.Contains(os.Args[1:], andWait) {
+			server.Tool(s, "wait", "Waits until nobody wants it", func(ctx context.Context, _ struct{}) (string, error) {
+				<-ctx.Done()
+				return "", ctx.Err()
+			})
+		}
 		if err := stdio.Serve(context.Background(), s, nil); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -75,9 +75,15 @@ func (c *Cmd) Dial(ctx context.Context) (peer.Transport, error) {
 		return nil, fmt.Errorf("start server %q: %w", c, err)
 	}
 	k.in = newFeeder(k.stdin)
-	k.lines = peer.Lines(out, io.Discard, c.MaxLine)
-	k.out = out
+	k.out = newSpout(out)
+	k.lines = peer.Lines(k.out, io.Discard, c.MaxLine).(lines)
 	return k, nil
+}
+
+// lines is what peer.Lines returns.
+type lines interface {
+	peer.Transport
+	Ready() bool
 }
 
 // child is a running server as a transport.
@@ -88,8 +94,8 @@ type child struct {
 	proc  *exec.Cmd
 	stdin *os.File
 	in    *feeder
-	out   *os.File
-	lines peer.Transport // reads out
+	out   *spout
+	lines lines          // reads out
 	tail  tail           // of standard error
 	work  sync.WaitGroup // the goroutines that watch the child
 
@@ -175,6 +181,27 @@ func (k *child) Receive(ctx context.Context) ([]byte, error) {
 	}
 	return nil, k.ended(err)
 }
+
+// Lend lets callers receive for themselves, by ReceiveSoon; see package peer.
+func (k *child) Lend(on bool) bool {
+	if !on {
+		k.out.takeBack()
+		return true
+	}
+	return k.out.lend()
+}
+
+// ReceiveSoon is Receive for a line that is about to come.
+func (k *child) ReceiveSoon(ctx context.Context) ([]byte, error) {
+	k.out.waits = maxWaits
+	return k.lines.Receive(ctx)
+}
+
+// maxWaits is how often ReceiveSoon waits: a long line comes in several pieces.
+const maxWaits = 4
+
+// Ready reports whether a line was read already.
+func (k *child) Ready() bool { return k.lines.Ready() }
 
 // ended explains the end of a pipe: our own doing, or the child's.
 func (k *child) ended(err error) error {

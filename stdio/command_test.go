@@ -31,6 +31,7 @@ const asChild = "BOSSMAN_TEST_CHILD"
 func behave(how string) {
 	echo := func(before func(n int)) {
 		in := bufio.NewScanner(os.Stdin)
+		in.Buffer(nil, 4<<20)
 		for n := 0; in.Scan(); n++ {
 			before(n)
 			fmt.Println(in.Text())

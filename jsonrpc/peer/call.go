@@ -31,7 +31,7 @@ func (p *Peer) Call(ctx context.Context, method string, params, result any) erro
 		p.table.forget(id)
 		return notSent{fmt.Errorf("call %s: %w", method, err)}
 	}
-	if await(ctx, o.done) || !p.table.forget(id) { // it was answered, or is at this moment
+	if p.lead(ctx, o) || await(ctx, o.done) || !p.table.forget(id) { // it was answered, or is at this moment
 		return o.decode(method, result)
 	}
 	if p.table.join() {

@@ -76,6 +76,7 @@ type Peer struct {
 
 	table   table
 	desk    desk
+	loan    loan
 	paces   paces          // the reader's own
 	parser  jsonrpc.Parser // the reader's own
 	closing chan struct{}  // closed by Close
@@ -106,6 +107,7 @@ func New(t Transport, h Handler, opts *Options) *Peer {
 		p.parser.Deep = 2
 	}
 	p.table.init()
+	p.loan.open(t)
 	return p
 }
 
@@ -152,6 +154,7 @@ func (p *Peer) Run(ctx context.Context) error {
 		p.table.work.Go(p.opts.OnEnd) // aside, since answers block while nobody reads them; finish waits for it
 	}
 	p.finish(cancel)
+	p.loan.recall()
 	_ = p.transport.Close()
 	if !ended {
 		select {
@@ -167,6 +170,7 @@ func (p *Peer) Run(ctx context.Context) error {
 func (p *Peer) Close() error {
 	p.once.Do(func() { close(p.closing) })
 	p.table.close(ErrClosed)
+	p.loan.recall()
 	return p.transport.Close()
 }
 
@@ -177,7 +181,7 @@ func (p *Peer) read(ctx context.Context) (last bool, err error) {
 		if !p.deliver() {
 			return false, nil
 		}
-		message, err := p.transport.Receive(ctx)
+		message, err := p.receive(ctx)
 		reading := true
 		switch {
 		case p.lost(err):
@@ -241,12 +245,9 @@ func (w wire) put(ctx context.Context, response []byte) {
 // take serves one message. It reports whether this goroutine still reads.
 func (p *Peer) take(ctx context.Context, text []byte, to sink) (reading bool) {
 	m, err := p.parser.Parse(text)
-	isAnswer := m.Result != nil || m.Error != nil
 	switch {
-	case isAnswer:
-		if !p.table.resolve(&m, err) {
-			p.log.Warn("dropped a response that nobody waits for", "id", m.ID.String(), "error", m.Error, "malformed", err)
-		}
+	case isAnswer(&m):
+		p.settle(&m, err)
 	case err != nil && m.IsNotification(): // its params are wrong, of which nobody is told
 		p.log.Warn("dropped a notification", "method", m.Method, "error", err)
 	case err != nil:
@@ -257,6 +258,19 @@ func (p *Peer) take(ctx context.Context, text []byte, to sink) (reading bool) {
 		p.notice(ctx, &m)
 	}
 	return true
+}
+
+// isAnswer reports whether a message is meant as an answer, well-formed or not.
+func isAnswer(m *jsonrpc.Message) bool { return m.Result != nil || m.Error != nil }
+
+// settle hands an answer to the call that waits for it and returns that, nil if
+// there is none. Bad is what is wrong with the answer.
+func (p *Peer) settle(m *jsonrpc.Message, bad error) *outgoing {
+	o := p.table.resolve(m, bad)
+	if o == nil {
+		p.log.Warn("dropped a response that nobody waits for", "id", m.ID.String(), "error", m.Error, "malformed", bad)
+	}
+	return o
 }
 
 // reject answers a message that cannot be read. In quiet mode it only logs.

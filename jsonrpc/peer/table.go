@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bossman-mcp/bossman/jsonrpc"
 )
@@ -17,8 +18,9 @@ type table struct {
 	in     map[jsonrpc.ID]*Request  // theirs, by ID.Key
 	out    map[jsonrpc.ID]*outgoing // ours
 	nextID int64
-	spare  []*outgoing // of calls that are over
-	closed error       // set once; nothing enters afterwards
+	lone   atomic.Int32 // calls of ours since others were in flight; changes with the lock held, but for the reader's start over
+	spare  []*outgoing  // of calls that are over
+	closed error        // set once; nothing enters afterwards
 
 	handlers int       // that run, for requests in flight or cancelled
 	open     int       // requests in flight whose handler has returned
@@ -182,6 +184,11 @@ func (t *table) expect() (jsonrpc.ID, *outgoing, error) {
 	t.nextID++
 	id, o := jsonrpc.IntID(t.nextID), t.spareLocked()
 	t.out[id] = o
+	if len(t.out) == 1 {
+		t.lone.Add(1)
+	} else {
+		t.lone.Store(0)
+	}
 	return id, o, nil
 }
 
@@ -224,15 +231,15 @@ func (t *table) forget(id jsonrpc.ID) bool {
 	return true
 }
 
-// resolve hands a response to the call that waits for it, and reports whether
-// one did. A response that could not be read, which bad says, fails the call.
-func (t *table) resolve(m *jsonrpc.Message, bad error) bool {
+// resolve hands a response to the call that waits for it and returns that, nil if
+// none does. A response that could not be read, which bad says, fails the call.
+func (t *table) resolve(m *jsonrpc.Message, bad error) *outgoing {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := m.ID.Key()
 	o := t.out[key]
 	if o == nil {
-		return false
+		return nil
 	}
 	delete(t.out, key)
 	if bad != nil {
@@ -240,6 +247,18 @@ func (t *table) resolve(m *jsonrpc.Message, bad error) bool {
 	}
 	o.answer = *m
 	o.finishLocked()
+	return o
+}
+
+// vacate lets the next caller receive its answer itself. It reports false if a call
+// waits for an answer now, which nobody would receive, or none will any more.
+func (t *table) vacate(l *loan) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.out) > 0 || t.closed != nil {
+		return false
+	}
+	l.holder.Store(nobody)
 	return true
 }
 

@@ -1,0 +1,82 @@
+package stdio
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// moment is how long a read waits while the output is lent: longer than short calls
+// take, and not long for one that was cancelled, nor for a thread to sit there.
+const moment = time.Millisecond
+
+// lendLocked takes the output out of the poller: there it would wake a thread for
+// each message all the same.
+func (s *spout) lendLocked() bool {
+	fd, err := duplicate(s.file)
+	if err != nil {
+		return false
+	}
+	if fd >= syscall.FD_SETSIZE {
+		_ = syscall.Close(fd) // it is a copy
+		return false
+	}
+	_ = s.file.Close() // and nobody has written to it
+	s.file, s.fd = nil, fd
+	return true
+}
+
+// duplicate returns another descriptor of a file, which children do not inherit.
+func duplicate(file *os.File) (fd int, err error) {
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	failed := raw.Control(func(old uintptr) {
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
+		if fd, err = syscall.Dup(int(old)); err == nil {
+			syscall.CloseOnExec(fd)
+		}
+	})
+	return fd, errors.Join(failed, err)
+}
+
+// takeBackLocked has the poller know the output again.
+func (s *spout) takeBackLocked() {
+	if s.file != nil {
+		return
+	}
+	s.file = os.NewFile(uintptr(s.fd), "output")
+	if s.file.SetReadDeadline(time.Time{}) != nil { // the poller has no room
+		_ = syscall.SetNonblock(s.fd, false) // then a thread waits, as long as it takes
+	}
+}
+
+func (s *spout) readSoonLocked(p []byte) (int, error) {
+	for s.waits > 0 {
+		s.waits--
+		if !readable(s.fd) {
+			continue
+		}
+		n, err := syscall.Read(s.fd, p)
+		if n > 0 {
+			return n, nil
+		}
+		if err != syscall.EINTR && err != syscall.EAGAIN {
+			break
+		}
+	}
+	return 0, os.ErrDeadlineExceeded
+}
+
+// readable waits a moment for something to read. It may be interrupted.
+func readable(fd int) bool {
+	var set syscall.FdSet
+	set.Bits[fd/strconv.IntSize] |= 1 << (fd % strconv.IntSize)
+	timeout := syscall.NsecToTimeval(int64(moment))
+	n, err := syscall.Select(fd+1, &set, nil, nil, &timeout)
+	return n > 0 && err == nil
+}
