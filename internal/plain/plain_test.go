@@ -94,7 +94,8 @@ func TestReadsWhatPackageJSONReads(t *testing.T) {
 
 func TestWritesWhatPackageJSONWrites(t *testing.T) {
 	seven := int8(7)
-	for _, f := range []float64{0, math.Copysign(0, -1), 1, -1.5, 1e-6, 9.9e-7, 1e-7, 1e-10, 1e20, 1e21, 1.7976931348623157e308, 5e-324, 0.1, 42} {
+	for _, f := range []float64{0, math.Copysign(0, -1), 1, -1.5, 1e-6, 9.9e-7, 1e-7, 1e-10, 1e20, 1e21, 1.7976931348623157e308, 5e-324, 0.1, 42,
+		-7, 1<<53 - 1, -(1<<53 - 1), 1 << 53, 1<<53 + 2, -(1 << 53), 1 << 62, 1 << 63, -(1 << 63), 1 << 64, 1<<53 - 0.5, 1e18, 123456789012345680000} {
 		if !sameWrite(t, &everything{Float: f}) {
 			t.Errorf("not sure of %v", f)
 		}

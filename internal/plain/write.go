@@ -79,6 +79,9 @@ func AppendFloat(dst []byte, f float64) ([]byte, bool) {
 		return strconv.AppendInt(dst, whole, 10), true
 	}
 	size := math.Abs(f)
+	if n := int64(f); float64(n) == f && 0 < size && size < 1<<53 { // the usual case, and the digits are the same
+		return strconv.AppendInt(dst, n, 10), true
+	}
 	if size == 0 || 1e-6 <= size && size < 1e21 {
 		return strconv.AppendFloat(dst, f, 'f', -1, 64), true
 	}
