@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -27,9 +28,20 @@ type request struct {
 	answer jsontext.Value // as it came, of the last sending
 }
 
+// requests holds requests that are over.
+var requests = sync.Pool{New: func() any { return new(request) }}
+
+// recycle keeps a request for another call, after a run that took no questions:
+// then nothing else refers to it.
+func (r *request) recycle() {
+	*r = request{}
+	requests.Put(r)
+}
+
 // newRequest prepares a call. Params are known to be an object without _meta.
 func (c *Client) newRequest(method string, params any, opts *CallOptions) (*request, error) {
-	r := &request{method: method}
+	r := requests.Get().(*request)
+	r.method = method
 	if opts != nil {
 		r.opts = *opts
 	}

@@ -96,16 +96,19 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, opts 
 	}
 	r.tool = toolCall{name, arguments, &c.codecs}
 	r.out.Params = &r.tool
-	reply, _, err := c.run(ctx, r)
+	reply, asked, err := c.run(ctx, r)
 	if err != nil {
 		return nil, err
+	}
+	if !asked {
+		r.recycle()
 	}
 	result, err := readToolResult(reply.Result)
 	if err != nil {
 		return nil, err
 	}
 	if err := promised.check(result); err != nil {
-		return nil, local(r.method, &OutputError{Tool: name, Result: result, Err: err})
+		return nil, local(mcp.MethodCallTool, &OutputError{Tool: name, Result: result, Err: err})
 	}
 	return result, nil
 }
