@@ -3,6 +3,7 @@ package stdio
 import (
 	"errors"
 	"os"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -13,8 +14,12 @@ import (
 const moment = time.Millisecond
 
 // lendLocked takes the output out of the poller: there it would wake a thread for
-// each message all the same.
+// each message all the same. With one processor there is nothing to gain: nobody
+// else can run while a thread waits.
 func (s *spout) lendLocked() bool {
+	if runtime.GOMAXPROCS(0) == 1 {
+		return false
+	}
 	fd, err := duplicate(s.file)
 	if err != nil {
 		return false
@@ -58,12 +63,12 @@ func (s *spout) takeBackLocked() {
 func (s *spout) readSoonLocked(p []byte) (int, error) {
 	for s.waits > 0 {
 		s.waits--
-		if !readable(s.fd) {
-			continue
-		}
-		n, err := syscall.Read(s.fd, p)
-		if n > 0 {
-			return n, nil
+		ready, err := readable(s.fd)
+		if ready {
+			var n int
+			if n, err = syscall.Read(s.fd, p); n > 0 {
+				return n, nil
+			}
 		}
 		if err != syscall.EINTR && err != syscall.EAGAIN {
 			break
@@ -72,11 +77,11 @@ func (s *spout) readSoonLocked(p []byte) (int, error) {
 	return 0, os.ErrDeadlineExceeded
 }
 
-// readable waits a moment for something to read. It may be interrupted.
-func readable(fd int) bool {
+// readable waits a moment for something to read, or for the end.
+func readable(fd int) (bool, error) {
 	var set syscall.FdSet
 	set.Bits[fd/strconv.IntSize] |= 1 << (fd % strconv.IntSize)
 	timeout := syscall.NsecToTimeval(int64(moment))
 	n, err := syscall.Select(fd+1, &set, nil, nil, &timeout)
-	return n > 0 && err == nil
+	return n > 0, err
 }
