@@ -4,9 +4,10 @@ import (
 	"errors"
 	"os"
 	"runtime"
-	"strconv"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // moment is how long a read waits while the output is lent: longer than short calls
@@ -22,10 +23,6 @@ func (s *spout) lendLocked() bool {
 	}
 	fd, err := duplicate(s.file)
 	if err != nil {
-		return false
-	}
-	if fd >= syscall.FD_SETSIZE {
-		_ = syscall.Close(fd) // it is a copy
 		return false
 	}
 	_ = s.file.Close() // and nobody has written to it
@@ -79,9 +76,7 @@ func (s *spout) readSoonLocked(p []byte) (int, error) {
 
 // readable waits a moment for something to read, or for the end.
 func readable(fd int) (bool, error) {
-	var set syscall.FdSet
-	set.Bits[fd/strconv.IntSize] |= 1 << (fd % strconv.IntSize)
-	timeout := syscall.NsecToTimeval(int64(moment))
-	n, err := syscall.Select(fd+1, &set, nil, nil, &timeout)
+	files := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(files[:], int(moment/time.Millisecond))
 	return n > 0, err
 }
