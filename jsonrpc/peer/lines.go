@@ -43,9 +43,7 @@ type lines struct {
 	in  *bufio.Reader
 	max int
 
-	// The receiver's own.
-	skip  bool // the rest of a line that was too long comes next
-	begun begun
+	begun begun // the receiver's own
 
 	mu      sync.Mutex
 	pending []byte        // lines waiting for the writer, or for one if they are held back
@@ -64,6 +62,7 @@ type lines struct {
 type begun struct {
 	parts [][]byte
 	size  int
+	skip  bool // it is too long, and passed over
 }
 
 const (
@@ -114,7 +113,7 @@ func (l *lines) isClosed() bool {
 
 // line reads up to the next line break, or to the end of input.
 func (l *lines) line() ([]byte, error) {
-	if l.skip {
+	if l.begun.skip {
 		if err := l.skipLine(); err != nil {
 			return nil, err
 		}
@@ -125,7 +124,7 @@ func (l *lines) line() ([]byte, error) {
 			part = part[:len(part)-1]
 		}
 		if l.begun.size += len(part); l.begun.size > l.max {
-			l.begun, l.skip = begun{}, err != nil
+			l.begun = begun{skip: err != nil}
 			return nil, fmt.Errorf("%w: a line may have %d bytes", ErrTooLong, l.max)
 		}
 		if err == nil || errors.Is(err, io.EOF) && l.begun.size > 0 {
@@ -156,7 +155,7 @@ func (l *lines) skipLine() error {
 	for {
 		_, err := l.in.ReadSlice('\n')
 		if err == nil {
-			l.skip = false
+			l.begun.skip = false
 			return nil
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
