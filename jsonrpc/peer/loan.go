@@ -72,10 +72,12 @@ func (l *loan) open(t Transport) {
 // receive returns the next message for the reader, perhaps after it has lent the
 // reading for a while.
 func (p *Peer) receive(ctx context.Context) ([]byte, error) {
-	if p.loan.lender != nil && p.worthLending() && p.lend() && p.loan.left != nil {
-		left := p.loan.left
-		p.loan.left = nil
-		return left.message, left.err
+	if p.loan.lender != nil && p.worthLending() {
+		p.lend()
+		if left := p.loan.left; left != nil {
+			p.loan.left = nil
+			return left.message, left.err
+		}
 	}
 	return p.transport.Receive(ctx)
 }
@@ -93,17 +95,16 @@ func (p *Peer) worthLending() bool {
 	return quick
 }
 
-// lend lets callers receive until the reading comes back. It reports false if it
-// cannot.
-func (p *Peer) lend() bool {
+// lend lets callers receive until the reading comes back, unless it cannot.
+func (p *Peer) lend() {
 	l := &p.loan
 	if l.lender.Ready() || !l.lender.Lend(true) {
-		return false
+		return
 	}
 	if p.table.vacate(l) {
 		l.await()
 	}
-	return l.lender.Lend(false)
+	l.lender.Lend(false)
 }
 
 // await waits until the reading is the reader's again.
