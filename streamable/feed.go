@@ -87,7 +87,7 @@ func (f *feed) cut() {
 	f.over = true
 	switch {
 	case f.line != nil:
-		f.line.interrupt()
+		f.line.conn.Interrupt()
 	case f.quit != nil:
 		close(f.quit)
 	}

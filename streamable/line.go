@@ -1,10 +1,8 @@
 package streamable
 
 import (
-	"errors"
-	"net"
+	"io"
 	"net/http"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -13,19 +11,20 @@ import (
 	"time"
 
 	"github.com/bossman-mcp/bossman/internal/deadline"
+	"github.com/bossman-mcp/bossman/internal/parked"
 )
 
 // line is a connection that was taken over from net/http in the midst of an
 // event stream. It carries the rest of that stream and nothing after it.
 //
 // For net/http a request that stays open costs two goroutines, of which one has
-// a deep stack, and its buffers. A line is one goroutine that waits for the
-// client to hang up.
+// a deep stack, and its buffers. A line costs what package parked says.
 type line struct {
-	conn    net.Conn
-	endless bool      // the endpoint's shutdown ends it
-	written time.Time // when it last had something to say; of feed.mu
-	place   int       // among the endpoint's lines; of lines.mu
+	conn    parked.Conn
+	end     func(closing bool) // see keep
+	endless bool               // the endpoint's shutdown ends it
+	written time.Time          // when it last had something to say; of feed.mu
+	place   int                // among the endpoint's lines; of lines.mu
 }
 
 // mayTakeOver reports whether the connection can be taken over: only if [Run]
@@ -62,15 +61,18 @@ func (f *feed) takeOver(endless bool, end func(closing bool)) bool {
 	}
 	f.x.w, f.x.r, f.x.control, f.x.outlive = nil, nil, http.ResponseController{}, nil // else they would stay as long as the stream
 	f.x = nil
-	f.line = &line{conn: conn, endless: endless, written: time.Now()}
+	f.line = &line{conn: f.e.lines.lot.Park(conn), end: end, endless: endless, written: time.Now()}
 	if f.over {
-		f.line.interrupt()
+		f.line.conn.Interrupt()
 	}
-	f.e.gate.enter()
+	f.e.gate.enter() // until Ended is done, so Shutdown waits for that
 	f.e.lines.add(f)
-	go f.hold(end) // Shutdown waits for it
+	f.line.conn.Watch(f)
 	return true
 }
+
+// lastChunk ends the body of an answer that is sent in chunks.
+const lastChunk = "0\r\n\r\n"
 
 // sever closes the connection of a stream whose request is still being served, in
 // good order if there is still somebody there. Of a connection that is not
@@ -85,49 +87,30 @@ func (f *feed) sever() {
 	if err != nil {
 		return
 	}
-	ln := line{conn: conn}
 	if f.x.r.ProtoAtLeast(1, 1) {
-		ln.finish(f.e.opts.WriteTimeout)
+		_ = conn.SetWriteDeadline(time.Now().Add(f.e.opts.WriteTimeout))
+		_, _ = io.WriteString(conn, lastChunk)
 	}
 	_ = conn.Close()
 }
 
-// hold waits for the end of a stream on a line, and ends it.
-func (f *feed) hold(end func(closing bool)) {
+// Ended ends a stream on a line: nothing more is to be expected of its connection.
+func (f *feed) Ended(gone bool) {
 	defer f.e.gate.leave()
 	defer f.e.lines.remove(f)
-	if f.line.idle() {
-		_ = f.line.conn.Close() // so that no write waits for anybody
-		end(false)
+	if gone {
+		f.line.conn.Close() // so that no write waits for anybody
+		f.line.end(false)
 		return
 	}
-	end(!f.isOver())
+	f.line.end(!f.isOver())
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.line.finish(f.e.opts.WriteTimeout)
+	_ = f.line.write([]byte(lastChunk), f.e.opts.WriteTimeout)
+	f.line.conn.Close()
 }
 
-// maxStray is how much a client may send on a line, where nobody listens.
-const maxStray = 64 << 10
-
-// idle returns when the client has hung up, which it reports, or at interrupt.
-func (ln *line) idle() (gone bool) {
-	stray, buf := 0, make([]byte, 16)
-	for stray < maxStray {
-		n, err := ln.conn.Read(buf)
-		if err != nil {
-			return !errors.Is(err, os.ErrDeadlineExceeded)
-		}
-		stray += n
-	}
-	return true
-}
-
-// interrupt makes idle return.
-func (ln *line) interrupt() { _ = ln.conn.SetReadDeadline(time.Unix(1, 0)) }
-
-// send writes text as a chunk. The deadline holds until the next: none but chunks
-// are written here.
+// send writes text as a chunk.
 func (ln *line) send(text []byte, patience time.Duration) error {
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
@@ -137,21 +120,9 @@ func (ln *line) send(text []byte, patience time.Duration) error {
 	return ln.write(chunk, patience)
 }
 
-// finish writes the end of all chunks and hangs up.
-func (ln *line) finish(patience time.Duration) {
-	_ = ln.write([]byte("0\r\n\r\n"), patience)
-	_ = ln.conn.Close()
-}
-
-// write hangs up if it fails: there may be half a chunk on the way.
 func (ln *line) write(text []byte, patience time.Duration) error {
 	ln.written = time.Now()
-	_ = ln.conn.SetWriteDeadline(ln.written.Add(patience))
-	_, err := ln.conn.Write(text)
-	if err != nil {
-		_ = ln.conn.Close()
-	}
-	return err
+	return ln.conn.Write(text, patience)
 }
 
 // lines is the table of an endpoint's lines. One timer keeps them all alive, and
@@ -159,6 +130,7 @@ func (ln *line) write(text []byte, patience time.Duration) error {
 type lines struct {
 	e       *Endpoint
 	allowed atomic.Bool // by Run
+	lot     parked.Lot  // has the connections
 
 	mu     sync.Mutex
 	open   []*feed // each at the place of its line
@@ -174,7 +146,7 @@ func (t *lines) add(f *feed) {
 	f.line.place = len(t.open)
 	t.open = append(t.open, f)
 	if t.closed && f.line.endless {
-		f.line.interrupt()
+		f.line.conn.Interrupt()
 	}
 	if every := t.e.opts.KeepAlive; every > 0 && t.beat == nil {
 		t.beat = time.AfterFunc(every/4, t.keepAlive)
@@ -189,7 +161,11 @@ func (t *lines) remove(f *feed) {
 	t.open[f.line.place].line.place = f.line.place
 	t.open[last] = nil
 	t.open = t.open[:last]
-	if len(t.open) == 0 && t.beat != nil {
+	if len(t.open) > 0 {
+		return
+	}
+	t.open = nil // it may be long
+	if t.beat != nil {
 		t.beat.Stop()
 		t.beat = nil
 	}
@@ -230,7 +206,7 @@ func (t *lines) close() {
 	t.closed = true
 	for _, f := range t.open {
 		if f.line.endless {
-			f.line.interrupt()
+			f.line.conn.Interrupt()
 		}
 	}
 }
@@ -240,6 +216,6 @@ func (t *lines) sever() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, f := range t.open {
-		_ = f.line.conn.Close()
+		f.line.conn.Close()
 	}
 }

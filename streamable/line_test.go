@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -403,4 +404,28 @@ func TestReleaseWhereTheConnectionCannotBeClosed(t *testing.T) {
 		t.Errorf("got %+v, want the result", m)
 	}
 	e.ended()
+}
+
+func TestShutdownEndsManyLinesInGoodOrder(t *testing.T) {
+	const count = 500
+	r := run(t, watched(), nil, loopback(t), nil)
+	conns := []net.Conn{r.dial(t, listenRequest)}
+	r.wantStreams(t, 1, 1)
+	goroutines := runtime.NumGoroutine()
+	for len(conns) < count {
+		conns = append(conns, r.dial(t, listenRequest))
+	}
+	r.wantStreams(t, count, count)
+	if runtime.GOOS == "linux" {
+		eventually(t, "one goroutine waits for all", func() bool { return runtime.NumGoroutine() <= goroutines })
+	}
+	if err := r.stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	for i, conn := range conns {
+		text, err := io.ReadAll(conn)
+		if err != nil || !strings.Contains(string(text), `"resultType":"complete"`) || !strings.HasSuffix(string(text), "\r\n0\r\n\r\n") {
+			t.Fatalf("stream %d got %q, %v", i, text, err)
+		}
+	}
 }

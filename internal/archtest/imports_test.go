@@ -31,7 +31,7 @@ var levels = []struct {
 		"internal/sse", "internal/queue", "internal/config", "internal/scaffold",
 	}},
 	// The ground: these import nothing of ours.
-	{-1, []string{"internal/jsonscan", "internal/lifetime", "internal/deadline", "internal/spelling", "internal/need/..."}},
+	{-1, []string{"internal/jsonscan", "internal/lifetime", "internal/deadline", "internal/parked", "internal/spelling", "internal/need/..."}},
 }
 
 // sameLevel are the arrows between packages of one level, with the reason.
