@@ -18,16 +18,28 @@ type hub struct {
 
 // subscriber is one open subscription. Its emit never blocks.
 type subscriber struct {
-	methods map[string]bool
-	uris    map[string]bool
-	emit    func(mcp.Event)
+	tools, prompts, resources bool // it wants to know of changes of these lists
+	uris                      map[string]bool
+	emit                      func(mcp.Event)
+}
+
+func (sub *subscriber) wants(e mcp.Event) bool {
+	switch e.Method {
+	case mcp.NotificationToolsListChanged:
+		return sub.tools
+	case mcp.NotificationPromptsListChanged:
+		return sub.prompts
+	case mcp.NotificationResourcesListChanged:
+		return sub.resources
+	}
+	return sub.uris[e.URI]
 }
 
 func (h *hub) publish(e mcp.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for sub := range h.subs {
-		if sub.methods[e.Method] || sub.uris[e.URI] {
+		if sub.wants(e) {
 			sub.emit(e)
 		}
 	}
@@ -43,7 +55,9 @@ func (h *hub) add(sub *subscriber) (stop func()) {
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		delete(h.subs, sub)
+		if delete(h.subs, sub); len(h.subs) == 0 {
+			h.subs = nil // a map does not shrink
+		}
 	}
 }
 
@@ -68,11 +82,10 @@ func (s *Server) listen(c *mcp.Call) (any, error) {
 	if s.hasResources() {
 		honoured.ResourceSubscriptions = asked.ResourceSubscriptions
 	}
-	sub := &subscriber{emit: c.Emit, methods: map[string]bool{
-		mcp.NotificationToolsListChanged:     honoured.ToolsListChanged,
-		mcp.NotificationPromptsListChanged:   honoured.PromptsListChanged,
-		mcp.NotificationResourcesListChanged: honoured.ResourcesListChanged,
-	}}
+	sub := &subscriber{
+		tools: honoured.ToolsListChanged, prompts: honoured.PromptsListChanged, resources: honoured.ResourcesListChanged,
+		emit: c.Emit,
+	}
 	if len(honoured.ResourceSubscriptions) > 0 {
 		sub.uris = make(map[string]bool, len(honoured.ResourceSubscriptions))
 		for _, uri := range honoured.ResourceSubscriptions {

@@ -3,6 +3,7 @@ package streamable_test
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -101,4 +102,29 @@ func costOf(call func()) (allocs, bytes uint64) {
 	}
 	runtime.ReadMemStats(&after)
 	return (after.Mallocs - before.Mallocs) / calls, (after.TotalAlloc - before.TotalAlloc) / calls
+}
+
+// mostOfAStream is how many bytes an idle stream may weigh, with both sides of its
+// connection, which are in one process here.
+const mostOfAStream = 2000
+
+func TestAnIdleStreamIsCheap(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("net/http's side of the connection stays in memory here")
+	}
+	const count = 1000
+	r := run(t, adder(), nil, loopback(t), nil)
+	conns := []net.Conn{r.dial(t, listenRequest)}
+	r.wantStreams(t, 1, 1)
+	before := heap()
+	for len(conns) <= count {
+		conns = append(conns, r.dial(t, listenRequest))
+	}
+	r.wantStreams(t, count+1, count+1)
+	each := (heap() - before) / count
+	t.Logf("%d bytes", each)
+	if each > mostOfAStream {
+		t.Errorf("a stream weighs %d bytes, at most %d are allowed", each, mostOfAStream)
+	}
+	runtime.KeepAlive(conns)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bossman-mcp/bossman/internal/lifetime"
 	"github.com/bossman-mcp/bossman/internal/sse"
 )
 
@@ -155,14 +156,9 @@ func newBeat(d time.Duration) *time.Timer {
 	return t
 }
 
-// lasting returns a context for what a stream is opened for: it ends when the
-// request does, unless the stream outlives the request by keep. Then it ends
-// when done is called.
-func (x *exchange) lasting() (ctx context.Context, done context.CancelFunc) {
-	if !x.mayTakeOver() {
-		return x.r.Context(), func() {}
-	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(x.r.Context()))
-	x.outlive = context.AfterFunc(x.r.Context(), cancel)
-	return ctx, cancel
+// lasting returns a context for what a stream is opened for. It ends with life,
+// which ends when the request does, unless the stream outlives the request by keep.
+func (x *exchange) lasting(life *lifetime.End) context.Context {
+	x.outlive = context.AfterFunc(x.r.Context(), life.Cancel)
+	return life.With(x.r.Context())
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bossman-mcp/bossman/internal/lifecycle"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
 )
@@ -45,35 +44,6 @@ func (e *Endpoint) modern(x *exchange, m *jsonrpc.Message) {
 	}
 	result, err := e.guarded(ctx, &x.in.Incoming, e.stateless)
 	a.finish(ctx, result, err)
-}
-
-// listen serves a subscription. Its stream may outlive the request's goroutine:
-// events are written by those who bring them.
-func (e *Endpoint) listen(x *exchange, m *jsonrpc.Message) {
-	if !e.streams.take() {
-		x.busy(m.ID, "too many streams are open")
-		return
-	}
-	a := x.prepare()
-	x.in.Notify = a.notify
-	ctx, done := x.lasting()
-	result, err := e.guarded(ctx, &x.in.Incoming, e.stateless)
-	held, ok := result.(*lifecycle.Held)
-	if err != nil || !ok {
-		defer e.streams.give()
-		defer done()
-		a.finish(ctx, result, err)
-		return
-	}
-	a.feed.keep(true, func(closing bool) {
-		held.Close()
-		if closing {
-			a.finish(ctx, held.Last, nil)
-		}
-		a.close()
-		done()
-		e.streams.give()
-	})
 }
 
 // answer is the response to one modern request: JSON, unless something was said

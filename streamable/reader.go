@@ -293,6 +293,7 @@ func (rd *reader) follow(f *feed, last uint64, end func()) {
 	st := rd.st
 	st.mu.Lock()
 	rd.feed, rd.ctx = f, context.WithoutCancel(rd.x.r.Context())
+	rd.x = nil // the feed has it, while it is needed
 	rd.last, rd.ready = last, true
 	rd.wakeLocked()
 	st.mu.Unlock()

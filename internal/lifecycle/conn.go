@@ -113,7 +113,7 @@ func (c *Conn) hold(ctx context.Context, r *peer.Request, in *Incoming) (any, er
 	if c.done {
 		c.mu.Unlock()
 		held.Close()
-		return held.Last, nil
+		return held.Last(), nil
 	}
 	c.held[r] = held
 	c.mu.Unlock()
@@ -135,7 +135,7 @@ func (c *Conn) end() {
 	c.mu.Unlock()
 	for r, h := range held {
 		h.Close()
-		r.Finish(context.Background(), h.Last, nil)
+		r.Finish(context.Background(), h.Last(), nil)
 	}
 }
 

@@ -48,14 +48,6 @@ func (in *Incoming) place() *mcp.Call {
 	return in.call
 }
 
-// Held is the result of a request that stays open: a subscription. The transport
-// keeps it until the client goes away, then calls Close; if the server ends it,
-// the transport calls Close and then sends Last as the request's result.
-type Held struct {
-	Close func()
-	Last  any
-}
-
 // Options are what doors can be told; nil means the zero value of each.
 type Options struct {
 	// Revisions are those that are spoken. Zero: all.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/jsonrpc"
@@ -206,49 +205,4 @@ func (d *Stateless) inputRequired(ctx context.Context, in *Incoming, call *mcp.C
 		return nil, errors.New("the handler requires input but asked for none")
 	}
 	return result, nil
-}
-
-// listen opens a subscription: acknowledged first, then events, each marked with
-// the request's id.
-func (d *Stateless) listen(ctx context.Context, in *Incoming, call *mcp.Call) (any, error) {
-	mark := append(append([]byte(`{"`+mcp.MetaSubscriptionID+`":`), in.ID.String()...), '}')
-	box := newOutbox(ctx, func(ctx context.Context, e mcp.Event) error {
-		return in.Notify(ctx, e.Method, paramsOf(e, mark))
-	})
-	call.Emit = box.add
-	result, err := d.handler.Handle(ctx, call)
-	if err != nil {
-		return nil, wireError(d.rev, err)
-	}
-	sub, ok := result.(*mcp.Subscription)
-	if !ok {
-		return d.shape(ctx, in, result)
-	}
-	ack := &mcp.SubscriptionsAcknowledgedParams{Meta: mark, Notifications: sub.Filter}
-	if err := in.Notify(ctx, mcp.NotificationSubscriptionsAcknowledged, ack); err != nil {
-		sub.Stop()
-		return nil, err
-	}
-	box.start()
-	last := &mcp.SubscriptionsListenResult{Meta: mark, ResultType: mcp.ResultComplete}
-	return &Held{
-		Close: func() { sub.Stop(); box.close() },
-		Last:  completed{last, d.identity(ctx), needsHints(in.Method)},
-	}, nil
-}
-
-// paramsOf writes an event of the subscription that mark names.
-func paramsOf(e mcp.Event, mark jsontext.Value) any {
-	if e.Deferred == nil {
-		return &eventParams{Meta: mark, URI: e.URI}
-	}
-	state := *e.Deferred
-	state.Meta = mark
-	return &state
-}
-
-// eventParams are the params of every other change notification.
-type eventParams struct {
-	Meta jsontext.Value `json:"_meta,omitzero"`
-	URI  string         `json:"uri,omitzero"`
 }

@@ -1,4 +1,4 @@
-// Package lifetime has a context that is a part of what it belongs to.
+// Package lifetime has contexts that are a part of what they belong to.
 package lifetime
 
 import (
@@ -15,78 +15,108 @@ type Context struct {
 	// Values is the context whose values count; when it ends does not matter. It
 	// must be set before anything else is called.
 	Values context.Context
+	End
+}
 
+// Value returns one of those of Values, but not what package context keeps there
+// to know of its end.
+func (l *Context) Value(key any) any { return Uncancelled(l.Values).Value(key) }
+
+// End is a context without values, over when Cancel is called. Its zero value is
+// ready.
+type End struct {
 	mu    sync.Mutex
 	err   error         // set when it is over
 	done  chan struct{} // made for whoever asks first
 	after map[*func()]struct{}
 }
 
-// Deadline returns that there is none: a requester who is tired says so.
-func (l *Context) Deadline() (time.Time, bool) { return time.Time{}, false }
+// With returns a context that is over when e is, and has the values of another;
+// when that ends does not matter. E does not keep it, so the values are kept only by
+// those who use them.
+func (e *End) With(values context.Context) context.Context { return &lasting{values, e} }
 
-// Value returns one of those of Values, but not what package context keeps there
-// to know of its end.
-func (l *Context) Value(key any) any { return Uncancelled(l.Values).Value(key) }
+// lasting is what With returns.
+type lasting struct {
+	values context.Context
+	*End
+}
+
+func (l *lasting) Value(key any) any { return Uncancelled(l.values).Value(key) }
+
+// EndOf returns ctx without its values where they can be told from its end, for
+// those who would keep it for long and need no values; else ctx.
+func EndOf(ctx context.Context) context.Context {
+	if l, ok := ctx.(*lasting); ok {
+		return l.End
+	}
+	return ctx
+}
+
+// Value returns nil: it has none.
+func (e *End) Value(any) any { return nil }
+
+// Deadline returns that there is none: a requester who is tired says so.
+func (e *End) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 // Err returns context.Canceled once it is over.
-func (l *Context) Err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.err
+func (e *End) Err() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.err
 }
 
 // Done returns a channel that is closed when it is over.
-func (l *Context) Done() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.done == nil {
-		l.done = make(chan struct{})
-		if l.err != nil {
-			close(l.done)
+func (e *End) Done() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.done == nil {
+		e.done = make(chan struct{})
+		if e.err != nil {
+			close(e.done)
 		}
 	}
-	return l.done
+	return e.done
 }
 
 // AfterFunc lets package context follow this one without a goroutine. It calls f
 // when it is over; stop prevents that and reports whether it could.
-func (l *Context) AfterFunc(f func()) (stop func() bool) {
-	l.mu.Lock()
-	over := l.err != nil
+func (e *End) AfterFunc(f func()) (stop func() bool) {
+	e.mu.Lock()
+	over := e.err != nil
 	if !over {
-		if l.after == nil {
-			l.after = make(map[*func()]struct{})
+		if e.after == nil {
+			e.after = make(map[*func()]struct{})
 		}
-		l.after[&f] = struct{}{}
+		e.after[&f] = struct{}{}
 	}
-	l.mu.Unlock()
+	e.mu.Unlock()
 	if over {
 		go f() // ends at once: f is package context's, which may hold its lock now
 	}
 	return func() bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		_, waiting := l.after[&f]
-		delete(l.after, &f)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		_, waiting := e.after[&f]
+		delete(e.after, &f)
 		return waiting
 	}
 }
 
 // Cancel ends it; more than once is as good as once.
-func (l *Context) Cancel() {
-	l.mu.Lock()
-	if l.err != nil {
-		l.mu.Unlock()
+func (e *End) Cancel() {
+	e.mu.Lock()
+	if e.err != nil {
+		e.mu.Unlock()
 		return
 	}
-	l.err = context.Canceled
-	if l.done != nil {
-		close(l.done)
+	e.err = context.Canceled
+	if e.done != nil {
+		close(e.done)
 	}
-	after := l.after
-	l.after = nil
-	l.mu.Unlock()
+	after := e.after
+	e.after = nil
+	e.mu.Unlock()
 	for f := range after {
 		(*f)()
 	}
@@ -94,8 +124,11 @@ func (l *Context) Cancel() {
 
 // Uncancelled returns ctx for its values only: it is never done.
 func Uncancelled(ctx context.Context) context.Context {
-	if l, ok := ctx.(*Context); ok {
+	switch l := ctx.(type) {
+	case *Context:
 		ctx = l.Values
+	case *lasting:
+		ctx = l.values
 	}
 	if ctx.Done() == nil {
 		return ctx

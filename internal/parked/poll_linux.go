@@ -3,6 +3,7 @@ package parked
 import (
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,7 +32,10 @@ func newPoll() (*poll, error) {
 		return nil, err
 	}
 	p := &poll{fd: fd, file: os.NewFile(uintptr(fd), "epoll"), done: make(chan struct{})}
-	if p.wait, err = p.file.SyscallConn(); err != nil {
+	if p.wait, err = p.file.SyscallConn(); err == nil {
+		err = p.file.SetReadDeadline(time.Time{}) // fails if the poller did not take it
+	}
+	if err != nil {
 		_ = p.file.Close()
 		return nil, err
 	}
