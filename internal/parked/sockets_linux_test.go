@@ -122,7 +122,7 @@ func TestACrowdThatEndsAtOnceIsToldByFew(t *testing.T) {
 		conn.Interrupt()
 	}
 	eventually(t, "all were told", func() bool { return told.Load() == count })
-	if got := most.Load(); got > 20 { // a busy machine may look like slow owners
+	if got := most.Load(); got > count/10 { // a busy machine looks like slow owners
 		t.Errorf("%d goroutines were there at a time", got)
 	}
 }
