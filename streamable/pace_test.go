@@ -75,7 +75,7 @@ func TestProgressGoesOnWithoutAClient(t *testing.T) {
 
 func TestProgressGoesOnWhenAClientDoesNotRead(t *testing.T) {
 	b := newChatter(4000, false)
-	c := open(t, b, &streamable.Options{WriteTimeout: 100 * time.Millisecond}).join(lastSession)
+	c := open(t, b, &streamable.Options{WriteTimeout: time.Second}).join(lastSession)
 	prime := c.begin(callBody(1, "chatter", "{}")) // and reads no further
 	if err := receive(t, b.ended); err != nil {
 		t.Errorf("the tool was told %v", err)
