@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bossman-mcp/bossman/internal/deadline"
+	"github.com/bossman-mcp/bossman/internal/errands"
 	"github.com/bossman-mcp/bossman/internal/parked"
 )
 
@@ -129,8 +130,9 @@ func (ln *line) write(text []byte, patience time.Duration) error {
 // runs only while there are any.
 type lines struct {
 	e       *Endpoint
-	allowed atomic.Bool // by Run
-	lot     parked.Lot  // has the connections
+	allowed atomic.Bool   // by Run
+	lot     parked.Lot    // has the connections
+	remarks errands.Queue // the comments that are due
 
 	mu     sync.Mutex
 	open   []*feed // each at the place of its line
@@ -179,23 +181,12 @@ func (t *lines) keepAlive() {
 		t.beat.Reset(t.e.opts.KeepAlive / 4)
 	}
 	t.mu.Unlock()
-	t.comment(all)
-}
-
-// aMoment is how long one slow client may keep the others waiting for a comment.
-const aMoment = 20 * time.Millisecond
-
-// comment goes over feeds one after the other. If one is slow to take its
-// comment, another goroutine goes on with the rest.
-func (t *lines) comment(feeds []*feed) {
-	for i, f := range feeds {
-		others := time.AfterFunc(aMoment, func() { t.comment(feeds[i+1:]) })
-		if f.comment(t.e.opts.KeepAlive*3/4) != nil {
-			f.cut()
-		}
-		if !others.Stop() {
-			return
-		}
+	for _, f := range all {
+		t.remarks.Add(func() {
+			if f.comment(t.e.opts.KeepAlive*3/4) != nil {
+				f.cut()
+			}
+		})
 	}
 }
 

@@ -28,10 +28,10 @@ var levels = []struct {
 	}},
 	{0, []string{
 		"jsonrpc", "mcp/revision", "schema", "oauth", "internal/plain",
-		"internal/sse", "internal/queue", "internal/config", "internal/scaffold",
+		"internal/sse", "internal/parked", "internal/queue", "internal/config", "internal/scaffold",
 	}},
 	// The ground: these import nothing of ours.
-	{-1, []string{"internal/jsonscan", "internal/lifetime", "internal/deadline", "internal/parked", "internal/spelling", "internal/need/..."}},
+	{-1, []string{"internal/jsonscan", "internal/lifetime", "internal/deadline", "internal/errands", "internal/spelling", "internal/need/..."}},
 }
 
 // sameLevel are the arrows between packages of one level, with the reason.

@@ -27,7 +27,7 @@ type Held struct {
 // the request's id.
 func (d *Stateless) listen(ctx context.Context, in *Incoming, call *mcp.Call) (any, error) {
 	h := &Held{notify: in.Notify, mark: append(append([]byte(`{"`+mcp.MetaSubscriptionID+`":`), in.ID.String()...), '}')}
-	h.box.ctx, h.box.send = lifetime.EndOf(ctx), h.send
+	h.box.ctx, h.box.send, h.box.queue = lifetime.EndOf(ctx), h.send, &d.events
 	call.Emit = h.box.add
 	result, err := d.handler.Handle(ctx, call)
 	if err != nil {

@@ -5,22 +5,24 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/bossman-mcp/bossman/internal/errands"
 	"github.com/bossman-mcp/bossman/mcp"
 )
 
-// outbox takes change events without ever blocking and sends them in order, from
-// a goroutine that exists only while there is something to send. An event takes
-// the place of one about the same thing that is waiting: the client will look
-// after it anyway.
+// outbox takes change events without ever blocking and sends them in order. An
+// event takes the place of one about the same thing that is waiting: the client
+// will look after it anyway. Many boxes may share a queue, which sends for one after
+// the other, since a change concerns all subscribers at once.
 // So a client that does not read costs one small slice.
 type outbox struct {
-	ctx  context.Context
-	send func(context.Context, mcp.Event) error
+	ctx   context.Context
+	send  func(context.Context, mcp.Event) error
+	queue *errands.Queue
 
 	mu      sync.Mutex
 	waiting []mcp.Event
 	started bool // events may leave
-	sending bool // the goroutine exists
+	sending bool // drain runs, or is in the queue
 	closed  bool
 	done    sync.WaitGroup
 }
@@ -29,8 +31,9 @@ type outbox struct {
 // beyond it new ones are dropped.
 const maxWaiting = 1_000
 
+// newOutbox returns a box with a queue of its own.
 func newOutbox(ctx context.Context, send func(context.Context, mcp.Event) error) *outbox {
-	return &outbox{ctx: ctx, send: send}
+	return &outbox{ctx: ctx, send: send, queue: new(errands.Queue)}
 }
 
 func (o *outbox) add(e mcp.Event) {
@@ -61,11 +64,13 @@ func (o *outbox) start() {
 func (o *outbox) wakeLocked() {
 	if o.started && !o.sending && !o.closed && len(o.waiting) > 0 {
 		o.sending = true
-		o.done.Go(o.drain) // wait waits for it
+		o.done.Add(1)
+		o.queue.Add(o.drain)
 	}
 }
 
 func (o *outbox) drain() {
+	defer o.done.Done()
 	for {
 		o.mu.Lock()
 		if o.closed || len(o.waiting) == 0 {

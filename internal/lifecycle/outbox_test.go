@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/bossman-mcp/bossman/internal/errands"
 	"github.com/bossman-mcp/bossman/mcp"
 )
 
@@ -169,6 +172,39 @@ func TestAnOutboxWhoseSendFailsCloses(t *testing.T) {
 		box.wait()
 		if sent != 1 {
 			t.Errorf("it sent %d times, want once", sent)
+		}
+	})
+}
+
+func TestBoxesThatShareAQueueAreServedByFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var queue errands.Queue
+		var under, most atomic.Int64 // sends under way, and the most of them
+		free := make(chan struct{})
+		boxes := make([]*outbox, 10_000)
+		for n := range boxes {
+			boxes[n] = &outbox{ctx: t.Context(), queue: &queue, send: func(context.Context, mcp.Event) error {
+				most.Store(max(most.Load(), under.Add(1)))
+				if n == 5000 { // a client that does not read
+					<-free
+				}
+				under.Add(-1)
+				return nil
+			}}
+			boxes[n].start()
+			boxes[n].add(updated(1))
+		}
+		time.Sleep(100 * time.Millisecond)
+		if got := under.Load(); got != 1 {
+			t.Errorf("%d events are on their way, want the one that nobody takes", got)
+		}
+		if got := most.Load(); got > 4 {
+			t.Errorf("%d events were sent at once", got)
+		}
+		close(free)
+		for _, box := range boxes {
+			box.close()
+			box.wait()
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/bossman-mcp/bossman/internal/errands"
 	"github.com/bossman-mcp/bossman/internal/jsonscan"
 	"github.com/bossman-mcp/bossman/jsonrpc"
 	"github.com/bossman-mcp/bossman/mcp"
@@ -21,6 +22,7 @@ type Stateless struct {
 	handler mcp.Handler
 	opts    Options
 	rev     *revision.Revision
+	events  errands.Queue // sends what changed to subscribers
 
 	self     atomic.Pointer[identity]
 	lastSeen atomic.Pointer[seen] // clients repeat themselves: decode once

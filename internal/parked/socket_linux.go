@@ -29,7 +29,7 @@ func (s *socket) Watch(owner Owner) {
 	defer s.mu.Unlock()
 	s.owner = owner
 	if s.ended {
-		s.table.ends.add(s)
+		s.table.ends.Add(s.tell)
 	}
 }
 
@@ -149,6 +149,8 @@ func (s *socket) endLocked(gone bool) {
 	}
 	s.ended, s.gone = true, gone
 	if s.owner != nil {
-		s.table.ends.add(s)
+		s.table.ends.Add(s.tell)
 	}
 }
+
+func (s *socket) tell() { s.owner.Ended(s.gone) }

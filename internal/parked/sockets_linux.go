@@ -5,12 +5,14 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bossman-mcp/bossman/internal/errands"
 )
 
 // sockets is the table of a lot's descriptors. The epoll that watches them, and
 // its goroutine, exist only while there are any.
 type sockets struct {
-	ends ends
+	ends errands.Queue // tells owners
 
 	mu   sync.Mutex
 	poll *poll // nil while the table is empty
