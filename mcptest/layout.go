@@ -64,12 +64,19 @@ func (p *printer) value(flat jsontext.Value, indent, closing int) {
 // item is an element of an array, or a member of an object with its name.
 type item struct{ name, value []byte }
 
-func (p *printer) members(flat jsontext.Value) []item {
-	var items []item
-	for name, value := range jsonscan.Members(flat) {
-		items = append(items, item{append(jsonscan.AppendQuote(nil, string(name)), ':'), value})
+// members returns those of an object, names as they were written.
+func (p *printer) members(flat jsontext.Value) (items []item) {
+	dec := jsontext.NewDecoder(bytes.NewReader(flat), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	_, err := dec.ReadToken()
+	for err == nil && dec.PeekKind() == jsontext.KindString {
+		var name, value jsontext.Value
+		if name, err = dec.ReadValue(); err == nil {
+			name = append(name.Clone(), ':')
+			value, err = dec.ReadValue()
+			items = append(items, item{name, value.Clone()})
+		}
 	}
-	return items
+	return items // all of them: the text is JSON
 }
 
 // items writes a container that does not fit on its line: each item on the line

@@ -261,6 +261,8 @@ func TestLongMessagesAreLaidOut(t *testing.T) {
 func FuzzLayout(f *testing.F) {
 	f.Add(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"` + strings.Repeat("a", 200) + `"}]}}`)
 	f.Add(`[[[[["` + strings.Repeat("b", 100) + `"],{"c":{}}]]],1]`)
+	f.Add("{\"\x80\":0,\"\":\"" + strings.Repeat("d", 200) + "\"}") // no UTF-8
+	f.Add(`{"\u0065":0,"e":"` + strings.Repeat("e", 200) + `"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		flat := jsontext.Value(text)
 		if flat.Compact() != nil {
