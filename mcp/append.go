@@ -25,16 +25,7 @@ func (i *Implementation) AppendJSON(dst []byte) ([]byte, error) {
 // schemas, which stays.
 func (r *ListToolsResult) AppendJSON(dst []byte) ([]byte, error) {
 	o := object{dst: append(dst, '{'), odd: r.Meta != nil}
-	if r.ResultType != "" {
-		o.text("resultType", r.ResultType)
-	}
-	if r.TTLMs != nil {
-		o.name("ttlMs")
-		o.dst = strconv.AppendInt(o.dst, *r.TTLMs, 10)
-	}
-	if r.CacheScope != "" {
-		o.text("cacheScope", r.CacheScope)
-	}
+	o.outset(r.ResultType, r.TTLMs, r.CacheScope)
 	o.name("tools")
 	o.dst = append(o.dst, '[')
 	for i := range r.Tools {
@@ -88,6 +79,20 @@ func (o *object) raw(name string, value []byte) {
 	o.name(name)
 	o.dst = append(o.dst, value...)
 	o.odd = o.odd || bytes.IndexByte(value, '\n') >= 0 || jsonscan.Check(value, jsonrpc.MaxDepth-4) != nil
+}
+
+// outset writes the members with which a result begins that may be kept.
+func (o *object) outset(resultType string, ttlMs *int64, cacheScope string) {
+	if resultType != "" {
+		o.text("resultType", resultType)
+	}
+	if ttlMs != nil {
+		o.name("ttlMs")
+		o.dst = strconv.AppendInt(o.dst, *ttlMs, 10)
+	}
+	if cacheScope != "" {
+		o.text("cacheScope", cacheScope)
+	}
 }
 
 func (o *object) implementation(i *Implementation) {

@@ -1,7 +1,5 @@
 package mcp
 
-import "strconv"
-
 // AppendJSON appends the result as package json writes it.
 func (r *InitializeResult) AppendJSON(dst []byte) ([]byte, error) {
 	o := object{dst: append(dst, '{'), odd: r.Meta != nil}
@@ -23,16 +21,7 @@ func (r *DiscoverResult) AppendJSON(dst []byte) ([]byte, error) {
 	if r.Meta != nil {
 		o.raw("_meta", r.Meta)
 	}
-	if r.ResultType != "" {
-		o.text("resultType", r.ResultType)
-	}
-	if r.TTLMs != nil {
-		o.name("ttlMs")
-		o.dst = strconv.AppendInt(o.dst, *r.TTLMs, 10)
-	}
-	if r.CacheScope != "" {
-		o.text("cacheScope", r.CacheScope)
-	}
+	o.outset(r.ResultType, r.TTLMs, r.CacheScope)
 	o.strings("supportedVersions", r.SupportedVersions)
 	o.capabilities(&r.Capabilities)
 	if r.Instructions != "" {

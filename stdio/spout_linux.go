@@ -37,11 +37,7 @@ func duplicate(file *os.File) (fd int, err error) {
 		return 0, err
 	}
 	failed := raw.Control(func(old uintptr) {
-		syscall.ForkLock.RLock()
-		defer syscall.ForkLock.RUnlock()
-		if fd, err = syscall.Dup(int(old)); err == nil {
-			syscall.CloseOnExec(fd)
-		}
+		fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0)
 	})
 	return fd, errors.Join(failed, err)
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/bossman-mcp/bossman/internal/sse"
-	"github.com/bossman-mcp/bossman/jsonrpc"
 )
 
 // ahead is by how much a call is ahead of its client: what it said and is not yet
@@ -34,10 +33,9 @@ const (
 // tell sends a notification of a call that is answered by a. The first makes the
 // answer an event stream.
 func (a *answer) tell(ctx context.Context, method string, params any) error {
-	buf := buffers.Get().(*[]byte)
+	buf, err := notification(method, params)
 	defer putBuffer(buf)
-	var err error
-	if *buf, err = jsonrpc.AppendRequest((*buf)[:0], jsonrpc.ID{}, method, params); err != nil {
+	if err != nil {
 		return err
 	}
 	a.mu.Lock()

@@ -48,6 +48,13 @@ func putBuffer(buf *[]byte) {
 	}
 }
 
+// notification writes one to a buffer that the caller puts back, whatever the error.
+func notification(method string, params any) (buf *[]byte, err error) {
+	buf = buffers.Get().(*[]byte)
+	*buf, err = jsonrpc.AppendRequest((*buf)[:0], jsonrpc.ID{}, method, params)
+	return buf, err
+}
+
 // maxUnmeasured is how long an answer may be that net/http measures by itself,
 // which costs less than to tell it: as much as it holds back until the request's
 // goroutine is done.

@@ -25,7 +25,7 @@ func NewServer(addr string, h http.Handler) *http.Server {
 		Addr:              addr,
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       30 * time.Second, // endpoints lift it once they have read a request
+		ReadTimeout:       30 * time.Second, // lifted once a body is read, and by endpoints where there is none
 		IdleTimeout:       120 * time.Second,
 		MaxHeaderBytes:    64 << 10,
 		Protocols:         only,

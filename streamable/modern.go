@@ -67,10 +67,9 @@ func (x *exchange) prepare() *answer {
 // notify writes a notification of a subscription. The first one makes the answer an
 // event stream.
 func (a *answer) notify(ctx context.Context, method string, params any) error {
-	buf := buffers.Get().(*[]byte)
+	buf, err := notification(method, params)
 	defer putBuffer(buf)
-	var err error
-	if *buf, err = jsonrpc.AppendRequest((*buf)[:0], jsonrpc.ID{}, method, params); err != nil {
+	if err != nil {
 		return err
 	}
 	a.mu.Lock()

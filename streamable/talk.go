@@ -31,10 +31,9 @@ func (s *session) notify(_ context.Context, method string, params any) error {
 // tell sends a notification that belongs to a call. It waits for a client that is
 // connected and slow.
 func (c *call) tell(ctx context.Context, method string, params any) error {
-	buf := buffers.Get().(*[]byte)
+	buf, err := notification(method, params)
 	defer putBuffer(buf)
-	var err error
-	if *buf, err = jsonrpc.AppendRequest((*buf)[:0], jsonrpc.ID{}, method, params); err != nil {
+	if err != nil {
 		return err
 	}
 	st := c.stream()
