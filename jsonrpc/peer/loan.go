@@ -148,11 +148,12 @@ func (p *Peer) lead(ctx context.Context, o *outgoing) bool {
 		return false
 	}
 	l.uses.Add(1)
-	answered := p.takeAnswer(ctx, o)
+	came := len(o.done) > 0 // by the reader, before it lent: nothing else will come
+	answered := came || p.takeAnswer(ctx, o)
 	if !answered || l.lender.Ready() || !p.table.vacate(l) {
 		l.giveBack()
 	}
-	return answered
+	return answered && !came // what has come is waited for as ever
 }
 
 // takeAnswer receives one message and reports whether it is the answer to a call.

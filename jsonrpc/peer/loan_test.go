@@ -29,6 +29,7 @@ type lendable struct {
 	soon  atomic.Int32 // how often a caller received
 	owner sync.Mutex   // of whoever receives
 	ahead [][]byte
+	along []byte // comes with the next message, at once
 	fail  error // what the next caller receives instead of a message
 }
 
@@ -97,7 +98,11 @@ func (l *lendable) next(ctx context.Context) ([]byte, error) {
 		l.ahead = l.ahead[1:]
 		return message, nil
 	}
-	return l.Transport.Receive(ctx)
+	message, err := l.Transport.Receive(ctx)
+	if err == nil && l.along != nil {
+		l.ahead, l.along = append(l.ahead, l.along), nil
+	}
+	return message, err
 }
 
 // lent starts a peer whose reader has lent the reading.
@@ -389,8 +394,9 @@ func TestTheReaderTakesWhatIsAtHandBeforeItLends(t *testing.T) {
 		far := &far{t, end, r}
 		for i := range 200 {
 			done := far.call(p, t.Context(), "next")
-			far.answer(far.next())
-			far.send(`{"jsonrpc":"2.0","method":"word"}`)
+			request := far.next()
+			l.along = []byte(`{"jsonrpc":"2.0","method":"word"}`)
+			far.answer(request)
 			if err := <-done; err != nil {
 				t.Fatal(err)
 			}
