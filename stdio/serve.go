@@ -67,7 +67,7 @@ func Serve(ctx context.Context, h mcp.Handler, opts *Options) error {
 	defer stop()
 	if o.Out == nil {
 		stdout := os.Stdout
-		o.Out, os.Stdout = &answers{WriteCloser: newOutput(stdout), ready: ready}, os.Stderr
+		o.Out, os.Stdout = &output{stdout, ready}, os.Stderr
 		defer func() { os.Stdout = stdout }()
 	}
 	if o.Logger == nil {
@@ -79,28 +79,22 @@ func Serve(ctx context.Context, h mcp.Handler, opts *Options) error {
 	return lifecycle.Serve(ctx, peer.Lines(o.In, o.Out, o.MaxLine), h, conn)
 }
 
-// answers is standard output. Only the first answer may leave before signals are
-// listened to: whoever has got more can end the server in order. It is for one writer
-// at a time.
-type answers struct {
-	io.WriteCloser
+// output is standard output once it is safe to write to: without a listener for
+// SIGPIPE, writing to a client that is gone would kill us.
+type output struct {
+	*os.File
 	ready <-chan struct{}
-	begun bool
 }
 
-// Write writes to the output.
-func (a *answers) Write(p []byte) (int, error) {
-	if a.begun {
-		<-a.ready
-	}
-	a.begun = true
-	return a.WriteCloser.Write(p)
+// Write writes to the file.
+func (o *output) Write(p []byte) (int, error) {
+	<-o.ready
+	return o.File.Write(p)
 }
 
 // untilTold returns a context that ends on SIGINT or SIGTERM. Listening for signals
 // takes a while to begin, and is ready when the channel is closed: so long the first
-// request can be read and answered already. It listens for SIGPIPE too, which a log
-// that nobody reads any more would bring.
+// request can be read and answered already.
 func untilTold(ctx context.Context) (_ context.Context, ready <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	begun, over := make(chan struct{}), make(chan struct{})
