@@ -30,7 +30,7 @@ type lendable struct {
 	owner sync.Mutex   // of whoever receives
 	ahead [][]byte
 	along []byte // comes with the next message, at once
-	fail  error // what the next caller receives instead of a message
+	fail  error  // what the next caller receives instead of a message
 }
 
 func (l *lendable) own() (release func()) {
